@@ -1,0 +1,1 @@
+"""Analyzers that ship with hloscope: one file per cause, found by entry point."""

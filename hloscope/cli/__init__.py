@@ -1,0 +1,82 @@
+"""The command line: one small file per verb, loaded when the verb is used.
+
+This is the one place that turns errors into exit codes: 0 done, 1 a difference that the caller
+asked to be told of, 2 trouble, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from hloscope import __version__
+from hloscope.errors import HloscopeError
+
+# verb -> one line of help; the verb's file, hloscope/cli/VERB.py, holds `command`
+VERBS = {
+    "diff": "Compare two programs, captures or HLO files.",
+    "capture": "Compile a program for a target and keep everything in one file.",
+    "show": "Summarise a capture, HLO file, XLA dump or XProf profile.",
+    "fingerprint": "Print the hash of a module with all noise removed.",
+    "memory": "Account for every byte at peak, of one side or between two.",
+    "cost": "Account for FLOPs, bytes moved and estimated time.",
+    "comms": "Account for every collective and every byte sent.",
+    "targets": "List the targets that programs can be compiled for.",
+    "programs": "List the reference programs.",
+    "cache": "List or clear cached captures.",
+}
+
+TROUBLE = 2
+INTERRUPTED = 130
+
+
+class _Verbs(click.Group):
+    """A group that imports a verb's file only when the verb is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in VERBS:
+            return None
+        command = import_module(f"hloscope.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)  # noqa: S101 - holds for every file of this folder
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="hloscope")
+def cli() -> None:
+    """Is this still the same XLA program, and if not, what does the difference cost?
+
+    Each side of a comparison may be a capture file, HLO text or proto, a folder of XLA dumps,
+    an XProf run, or a program such as gpt3-6b:nnx that is compiled on demand for a target
+    that you need not own.
+    """
+
+
+def main() -> None:
+    """Runs the command line; the console script's entry point."""
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(TROUBLE)
+    except HloscopeError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(TROUBLE)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # the reader of our output went away (`| head`); there is nobody left to tell
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(TROUBLE)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,1 @@
+"""Records that cross stage borders: no input or output, no algorithm."""

@@ -1,0 +1,155 @@
+"""Everything kept of one compile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hloscope.model.units import Bytes, Maybe, Seconds
+
+
+class Depth(StrEnum):
+    """How far a capture compiles."""
+
+    HLO = "hlo"  # stops once optimized HLO and buffer assignment are on disk
+    FULL = "full"  # to the executable: adds what only the compiler knows
+    PASSES = "passes"  # as HLO, and keeps the module after every pass
+
+
+class PayloadName:
+    """Names of the payloads inside a capture file."""
+
+    STABLEHLO = "stablehlo.mlirbc"
+    BEFORE_OPTIMIZATIONS = "before_optimizations.hlo.pb"
+    OPTIMIZED = "optimized.hlo.pb"  # HloProto, with the buffer assignment
+    COMPILE_OPTIONS = "compile_options.pb"
+    MEMORY_REPORT = "memory_report.txt"
+    LIVE_RANGE = "live_range.txt"
+    PASSES = "passes/"  # passes/0001.NAME.hlo.pb ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """One leaf of the program's inputs or outputs.
+
+    Attributes:
+      path: the tree path as `jax.tree_util.keystr` writes it.
+      dtype: JAX's dtype name (`bfloat16`, `key<fry>`).
+      sharding: mesh axes by dimension (`PartitionSpec('fsdp', None)`), or the sharding's own text;
+        `None` where the program does not say.
+      mesh: the mesh's axis sizes (`{'data': 1, 'fsdp': 8}`), `None` without a mesh.
+      layout: the layout that the program demands or the compiler chose, `None` where unknown.
+      donated: whether the caller offers the buffer (inputs alone).
+      parameter: the HLO entry parameter or root tuple position; `None` where pruned or unknown.
+    """
+
+    path: str
+    shape: tuple[int, ...]
+    dtype: str
+    weak_type: bool
+    sharding: str | None
+    mesh: Mapping[str, int] | None
+    memory_kind: str | None
+    layout: str | None
+    donated: bool
+    parameter: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFigures:
+    """XLA's memory figures of one device, device memory (space 0) alone.
+
+    The sum that has to fit is `argument + output - alias + temp + code`.
+
+    Attributes:
+      source: `memory_analysis` or `buffer assignment`; the two agree to the byte by the rules in
+        docs/memory.md.
+    """
+
+    argument: Maybe[Bytes]
+    output: Maybe[Bytes]
+    alias: Maybe[Bytes]
+    temp: Maybe[Bytes]
+    code: Maybe[Bytes]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostFigures:
+    """XLA's cost analysis; a loop body counts once, as XLA counts it."""
+
+    flops: Maybe[float]
+    bytes_accessed: Maybe[float]
+    transcendentals: Maybe[float]
+    optimal_seconds: Maybe[float]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutOfMemory:
+    """The compiler's refusal of a program that does not fit."""
+
+    needed: Maybe[Bytes]
+    available: Maybe[Bytes]
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a capture comes from: enough to explain a difference and to compile again.
+
+    Holds no user name, host name or home directory.
+
+    Attributes:
+      versions: package to version (`jax`, `jaxlib`, `flax`, `libtpu`, ...) and `python`.
+      compile_options: XLA flags given for this compile.
+      environment: environment variables that steer JAX or XLA.
+      jax_config: JAX configuration values that differ from their defaults.
+      ambient_mesh: axis sizes of the mesh current while tracing, `None` for none.
+      axis_rules: logical axis rules current while tracing, in order.
+      warnings: JAX's and XLA's warnings while tracing and compiling.
+      git_revision: of the program's own source, `None` outside a repository.
+      options: the program's options.
+      seconds: step of the capture to wall-clock time (not part of the capture's identity).
+      peak_memory: peak resident set of the child.
+    """
+
+    versions: Mapping[str, str]
+    compile_options: Mapping[str, str]
+    environment: Mapping[str, str]
+    jax_config: Mapping[str, str]
+    ambient_mesh: Mapping[str, int] | None
+    axis_rules: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...]
+    git_revision: str | None
+    git_dirty: bool | None
+    options: Mapping[str, str]
+    seconds: Mapping[str, Seconds]
+    peak_memory: Maybe[Bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capture:
+    """One compile of one program for one target.
+
+    Attributes:
+      schema: version of the manifest.
+      program: the spec or the name that the program was captured under.
+      target: the target's spec.
+      depth: how far the compile went.
+      out_of_memory: set where the program does not fit; HLO and buffers are kept all the same.
+      payloads: name to bytes, read when asked for.
+    """
+
+    schema: int
+    program: str
+    target: str
+    depth: Depth
+    inputs: tuple[Leaf, ...]
+    outputs: tuple[Leaf, ...]
+    memory: MemoryFigures
+    cost: CostFigures
+    provenance: Provenance
+    out_of_memory: OutOfMemory | None
+    payloads: Mapping[str, bytes]
