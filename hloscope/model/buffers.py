@@ -34,9 +34,9 @@ class Assigned(NamedTuple):
 
 
 class Allocation(NamedTuple):
-    """A contiguous piece of memory (`BufferAllocationProto`), sizes in bytes."""
+    """A contiguous piece of memory (`BufferAllocationProto`), sizes in bytes; `number` is its index."""
 
-    index: int
+    number: int
     size: int
     color: int
     is_thread_local: bool
