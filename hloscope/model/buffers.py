@@ -34,7 +34,11 @@ class Assigned(NamedTuple):
 
 
 class Allocation(NamedTuple):
-    """A contiguous piece of memory (`BufferAllocationProto`), sizes in bytes; `number` is its index."""
+    """A contiguous piece of memory (`BufferAllocationProto`), sizes in bytes.
+
+    Attributes:
+      number: `BufferAllocationProto.index`.
+    """
 
     number: int
     size: int

@@ -1,0 +1,73 @@
+"""What a comparison says of everything but the graph: environment and inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hloscope.model.capture import Leaf
+
+
+class EnvironmentPart(StrEnum):
+    """The part of the environment that a difference belongs to."""
+
+    TARGET = "target"
+    VERSION = "version"
+    FLAG = "compile option"
+    VARIABLE = "environment variable"
+    CONFIG = "jax config"
+    MESH = "ambient mesh"
+    AXIS_RULES = "logical axis rules"
+    SOURCE = "source"
+    OPTION = "program option"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentDifference:
+    """One thing that differs between the two compiles; `None` is "not set" on that side."""
+
+    part: EnvironmentPart
+    name: str
+    lhs: str | None
+    rhs: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeafChange:
+    """A leaf that both sides have, not in the same way.
+
+    Attributes:
+      fields: (field of `Leaf`, lhs value, rhs value), in the order of `Leaf`'s fields; empty where
+        the leaf has moved to another place alone.
+      moved: positions on the two sides where the order of the leaves that both have differs.
+    """
+
+    lhs: Leaf
+    rhs: Leaf
+    fields: tuple[tuple[str, str, str], ...]
+    moved: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeavesDelta:
+    """The difference between two flat trees of leaves.
+
+    Attributes:
+      paired: leaves that both sides have.
+      renamed: pairs among them whose tree paths are written differently.
+      changed: pairs that differ in more than their path.
+      removed: leaves of lhs alone.
+      added: leaves of rhs alone.
+    """
+
+    paired: int
+    renamed: int
+    changed: tuple[LeafChange, ...]
+    removed: tuple[Leaf, ...]
+    added: tuple[Leaf, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether the two trees hold the same leaves in the same way."""
+        return not (self.changed or self.removed or self.added)
