@@ -1,0 +1,47 @@
+"""Renders a document on a terminal, or as plain text where there is none."""
+
+from __future__ import annotations
+
+from rich.console import Console, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from hloscope.report.document import Document, Note, Section, Table, Tone
+
+_STYLES = {Tone.PLAIN: "", Tone.GOOD: "green", Tone.BAD: "red", Tone.QUIET: "dim"}
+
+
+def render(document: Document, console: Console) -> None:
+    """Prints a document; colour is the console's business."""
+    console.print(_text(document.headline, bold=True))
+    for note in document.lead:
+        console.print(_text(note))
+    for section in document.sections:
+        _section(section, console)
+
+
+def _section(section: Section, console: Console) -> None:
+    console.print()
+    console.print(Text(section.title.upper(), style="bold"))
+    for block in section.blocks:
+        console.print(_text(block) if isinstance(block, Note) else _table(block))
+
+
+def _text(note: Note, *, bold: bool = False) -> Text:
+    style = f"{'bold ' if bold else ''}{_STYLES[note.tone]}".strip()
+    return Text(note.text, style=style)
+
+
+def _table(table: Table) -> RenderableType:
+    grid = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in table.columns:
+        right = name.startswith(">")
+        grid.add_column(
+            Text(name.removeprefix(">")),
+            justify="right" if right else "left",
+            no_wrap=right,
+            overflow="fold",
+        )
+    for row, tone in zip(table.rows, table.tones, strict=True):
+        grid.add_row(*(Text(cell) for cell in row), style=_STYLES[tone])
+    return grid
