@@ -1,0 +1,111 @@
+"""Which instruction of one side is which instruction of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from hloscope.model.canonical import Ref
+
+
+class Rule(StrEnum):
+    """Why two instructions were paired, surest first."""
+
+    SAME_MODULE = "same module"  # both modules are equal: paired in canonical order
+    SAME_PATH = "same state path"  # entry parameters with the same state path
+    SAME_CLASS = "same inputs and uses"  # alone of its kind on both sides, from inputs to outputs
+    SAME_INPUTS = "same inputs"  # the same computation from the inputs; its uses differ
+    SAME_USES = "same uses"  # the same use down to the outputs; its inputs differ
+    OPERANDS = "paired operands"  # same label, and its operands are paired in place
+    USERS = "paired users"  # same label, and its users are paired in place
+    BOUNDARY = "paired contents"  # a wrapper or wire whose contents are paired
+    POSITION = "same position"  # entry parameters without a path
+    SIMILAR = "most similar"  # the best assignment among what was left
+
+
+class Pair(NamedTuple):
+    """One instruction on both sides.
+
+    Attributes:
+      confidence: from 0 to 1; 1 means that nothing speaks for any other partner.
+    """
+
+    lhs: Ref
+    rhs: Ref
+    rule: Rule
+    confidence: float
+
+
+class Group(NamedTuple):
+    """Wrappers that split or merge: the contents of `lhs` are found in `rhs`, and the other way."""
+
+    lhs: tuple[Ref, ...]
+    rhs: tuple[Ref, ...]
+    reason: str
+
+
+class Ambiguity(NamedTuple):
+    """Instructions that cannot be told apart; they are paired in order, if at all."""
+
+    lhs: tuple[Ref, ...]
+    rhs: tuple[Ref, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """How much searching is allowed; running out is said in `Pairing.notes`.
+
+    Attributes:
+      assignment_size: the most instructions of one side in one assignment problem (its cost matrix
+        has the square of that many entries).
+      assignment_cells: the most cost entries in all problems together.
+      candidates: the most partners tried for one instruction while following data flow.
+    """
+
+    assignment_size: int = 400
+    assignment_cells: int = 2_000_000
+    candidates: int = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairing:
+    """The instructions of two modules, paired.
+
+    Attributes:
+      pairs: sorted by `lhs`; every instruction is in at most one.
+      groups: wrappers that split or merge.
+      lhs_only: instructions without a partner, sorted.
+      rhs_only: the same of the other side.
+      ambiguous: pairs that might as well have been others.
+      partners: lhs node (see `CanonicalModule`) to rhs node, -1 for none; covers elements and slots.
+      rhs_partners: the other way round.
+      notes: which budget ran out, and over what; one sentence each.
+    """
+
+    pairs: tuple[Pair, ...]
+    groups: tuple[Group, ...]
+    lhs_only: tuple[Ref, ...]
+    rhs_only: tuple[Ref, ...]
+    ambiguous: tuple[Ambiguity, ...]
+    partners: tuple[int, ...]
+    rhs_partners: tuple[int, ...]
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.pairs)
+
+    def mirrored(self) -> Pairing:
+        """The same pairing with the sides exchanged."""
+        return Pairing(
+            pairs=tuple(sorted(Pair(p.rhs, p.lhs, p.rule, p.confidence) for p in self.pairs)),
+            groups=tuple(sorted(Group(g.rhs, g.lhs, g.reason) for g in self.groups)),
+            lhs_only=self.rhs_only,
+            rhs_only=self.lhs_only,
+            ambiguous=tuple(sorted(Ambiguity(a.rhs, a.lhs, a.reason) for a in self.ambiguous)),
+            partners=self.rhs_partners,
+            rhs_partners=self.partners,
+            notes=self.notes,
+        )
