@@ -77,7 +77,7 @@ class CanonicalModule:
 
     Nodes are numbered: instruction i of computation c is node `offsets[c] + i`; values that no
     single instruction makes (`NodeKind.ELEMENT`, `SLOT`) have the numbers from
-    `module.instruction_count` on. Equal modules have equal `fingerprint`.
+    `module.instruction_count` on. Two canonical modules are equal when their fingerprints are.
 
     Attributes:
       strict: whether `fingerprint` covers layouts and the schedule.
@@ -90,8 +90,7 @@ class CanonicalModule:
       sources: node to the nodes its operands come from, looked up through tuples, called
         computations and loop carries; in operand order, flattened where an operand is a tuple.
         A loop's slot has (initial value, value after one turn of the body).
-      called: node to (role, root node) of each called computation that is not inlined (reducers,
-        comparators, computations with several callers).
+      called: node to (role, root node) of each computation that it calls.
       control: node to its control predecessors, for the nodes that have any.
       inlined: computation to the wrapper node that runs it, -1 for the entry and for
         computations that are not inlined.
@@ -102,8 +101,8 @@ class CanonicalModule:
       donors: nodes of the entry parameters that are offered and not aliased (`buffer_donor`).
       header: canonical module attributes that speak of no parameter or output.
       order: every node, in canonical order.
-      fingerprint: BLAKE2b-128 in hex; equal exactly when the canonical modules are equal.
-      graph_fingerprint: the same without layouts and schedule.
+      graph_fingerprint: BLAKE2b-128 in hex of everything but layouts and schedule.
+      full_fingerprint: the same with layouts and schedule.
       notes: what normalizing had to leave in or guess, one sentence each.
     """
 
@@ -126,9 +125,14 @@ class CanonicalModule:
     donors: tuple[int, ...]
     header: tuple[tuple[str, str], ...]
     order: tuple[int, ...]
-    fingerprint: str
     graph_fingerprint: str
+    full_fingerprint: str
     notes: tuple[str, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal exactly when the canonical modules are equal, as strictly as was asked for."""
+        return self.full_fingerprint if self.strict else self.graph_fingerprint
 
     def node(self, ref: Ref) -> int:
         """The node of an instruction."""

@@ -80,7 +80,7 @@ class Pairing:
       lhs_only: instructions without a partner, sorted.
       rhs_only: the same of the other side.
       ambiguous: pairs that might as well have been others.
-      partners: lhs node (see `CanonicalModule`) to rhs node, -1 for none; covers elements and slots.
+      partners: lhs node (see `CanonicalModule`) to rhs node, -1 for none; elements and slots too.
       rhs_partners: the other way round.
       notes: which budget ran out, and over what; one sentence each.
     """
