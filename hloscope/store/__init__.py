@@ -1,0 +1,9 @@
+"""The capture file: format, atomic writing, cache."""
+
+from __future__ import annotations
+
+from hloscope.store.archive import SCHEMA, read, write
+from hloscope.store.atomic import write_atomically
+from hloscope.store.cache import Cache, CacheEntry, user_cache
+
+__all__ = ["SCHEMA", "Cache", "CacheEntry", "read", "user_cache", "write", "write_atomically"]

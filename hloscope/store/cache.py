@@ -1,0 +1,138 @@
+"""The user's cache of captures, addressed by what was compiled."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hloscope.errors import HloscopeError
+from hloscope.model.capture import Capture, Depth
+from hloscope.store.archive import read, write
+from hloscope.store.atomic import write_atomically
+
+_LOG = logging.getLogger(__name__)
+
+# Which captures answer a request: itself first, then deeper ones that hold all that it asks for.
+_SERVED_BY = {
+    Depth.HLO: (Depth.HLO, Depth.FULL, Depth.PASSES),
+    Depth.FULL: (Depth.FULL,),
+    Depth.PASSES: (Depth.PASSES,),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheEntry:
+    """One cached capture; `size` in bytes."""
+
+    key: str
+    program: str
+    target: str
+    depth: Depth
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """A folder of captures.
+
+    A capture lies under the key of what was compiled. A request that can be told apart before
+    anything is traced has a key of its own, an alias of the first.
+    """
+
+    folder: Path
+
+    def find(self, key: str, depth: Depth) -> Capture | None:
+        """The capture kept under `key` or its alias that has all that `depth` asks for."""
+        for path in self._candidates(self._resolve(key), depth):
+            if path.is_file() and (capture := self._whole(path)) is not None:
+                return capture
+        return None
+
+    def keep(self, capture: Capture, key: str) -> None:
+        """Keeps a capture; where that fails (no space, say) it is logged and nothing is kept."""
+        self._guarded(lambda: write(capture, self._path(key, capture.depth)))
+
+    def alias(self, alias: str, key: str) -> None:
+        """Makes `find(alias)` look under `key`."""
+        content = key.encode()
+        path = self._alias(alias)
+        self._guarded(lambda: write_atomically(path, lambda file: file.write(content)))
+
+    def entries(self) -> tuple[CacheEntry, ...]:
+        """Everything kept, sorted by program, target, depth."""
+        entries = sorted(self._entries(), key=lambda e: (e.program, e.target, e.depth, e.key))
+        return tuple(entries)
+
+    def clear(self) -> tuple[int, int]:
+        """Removes everything kept; the number of captures and of bytes that went."""
+        count = size = 0
+        for path in self._files("*"):
+            if path.suffix == ".hloscope":
+                count += 1
+                size += path.stat().st_size
+            path.unlink(missing_ok=True)
+        return count, size
+
+    def _whole(self, path: Path) -> Capture | None:
+        try:
+            capture = read(path)
+            # in memory, so that another process clearing the cache takes nothing away from us
+            return replace(capture, payloads=dict(capture.payloads))
+        except HloscopeError as error:
+            _LOG.warning("cached capture dropped: %s", error.problem)
+            path.unlink(missing_ok=True)
+            return None
+
+    def _entries(self) -> Iterator[CacheEntry]:
+        for path in self._files("*.hloscope"):
+            try:
+                capture = read(path)
+                size = path.stat().st_size
+            except (HloscopeError, FileNotFoundError):
+                continue  # `find` reports and drops it; another process may have
+            yield CacheEntry(
+                key=path.name.split(".")[0],
+                program=capture.program,
+                target=capture.target,
+                depth=capture.depth,
+                size=size,
+            )
+
+    def _files(self, pattern: str) -> list[Path]:
+        return sorted(path for path in self.folder.glob(pattern) if path.is_file())
+
+    def _candidates(self, key: str, depth: Depth) -> Iterator[Path]:
+        return (self._path(key, served_by) for served_by in _SERVED_BY[depth])
+
+    def _resolve(self, key: str) -> str:
+        try:
+            return self._alias(key).read_text("ascii")
+        except (OSError, UnicodeDecodeError):
+            return key
+
+    def _path(self, key: str, depth: Depth) -> Path:
+        return self.folder / f"{key}.{depth}.hloscope"
+
+    def _alias(self, alias: str) -> Path:
+        return self.folder / f"{alias}.alias"
+
+    def _guarded(self, write_to_folder: Callable[[], None]) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_to_folder()
+        except HloscopeError as error:
+            _LOG.warning("capture not cached: %s", error.problem)
+        except OSError as error:
+            _LOG.warning("capture not cached: %s: %s", self.folder, error.strerror)
+
+
+def user_cache() -> Cache:
+    """The cache of `$HLOSCOPE_CACHE_DIR`, else of the platform's user cache folder."""
+    if folder := os.environ.get("HLOSCOPE_CACHE_DIR"):
+        return Cache(Path(folder).absolute())
+    from platformdirs import user_cache_path
+
+    return Cache(user_cache_path("hloscope"))
