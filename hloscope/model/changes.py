@@ -1,0 +1,226 @@
+"""What differs between two modules, grouped and ranked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from hloscope.model.canonical import Ref
+from hloscope.model.hlo import StackFrame
+from hloscope.model.units import Bytes, Maybe
+
+
+class ChangeClass(StrEnum):
+    """The kinds of change; a change can be of several."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    OPCODE = "opcode"
+    DTYPE = "dtype"
+    SHAPE = "shape"
+    LAYOUT = "layout"
+    TILING = "tiling"
+    MEMORY_SPACE = "memory space"
+    SHARDING = "sharding"
+    PRECISION = "precision"
+    REPLICA_GROUPS = "replica groups"
+    DONATION = "donation or aliasing"
+    FUSION = "fusion boundary"
+    REMAT = "rematerialization"
+    CONSTANT = "constant"
+    OPERAND_ORDER = "operand order"
+    OPERAND = "operand"  # reads another value than before
+    LOOP = "moved in or out of a loop"
+    CARRY = "loop carry"
+    OUTPUT = "program output"
+    CALLED = "called computation"
+    CONTROL = "control dependence"
+    CONFIG = "backend config"
+    ATTRIBUTE = "attribute"
+    HEADER = "module attribute"
+
+
+class Role(StrEnum):
+    """Whether something else in the same region already explains a change."""
+
+    HEAD = "cause"
+    FOLLOWER = "consequence"
+
+
+class Stage(StrEnum):
+    """Where two programs can part."""
+
+    INPUTS = "inputs"
+    BEFORE = "HLO before optimization"
+    OPTIMIZED = "optimized HLO"
+    BUFFERS = "buffers"
+
+
+class Verdict(StrEnum):
+    """How alike two stages are, most alike first."""
+
+    IDENTICAL = "identical"
+    SAME_GRAPH = "same graph"  # names, ids, order and metadata alone differ
+    SAME_UP_TO_SCHEDULE_OR_LAYOUT = "same up to schedule or layout"
+    DIFFERENT = "different"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageVerdict:
+    """The verdict on one stage; `reason` says what it rests on."""
+
+    stage: Stage
+    verdict: Maybe[Verdict]
+    reason: str
+
+
+class FieldChange(NamedTuple):
+    """One property that differs, as canonical text; `None` where a side does not have it."""
+
+    change_class: ChangeClass
+    name: str
+    lhs: str | None
+    rhs: str | None
+
+
+class Instance(NamedTuple):
+    """One place where a change occurs; `None` on the side that lacks the instruction."""
+
+    lhs: Ref | None
+    rhs: Ref | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """An instruction as a report shows it.
+
+    Attributes:
+      name: the instruction's name as read.
+      computation: the name of the computation that holds it.
+      text: shape, opcode and operands as HLO text, without metadata.
+      shape: the shape as HLO text.
+      path: module scopes of its op_name, outermost first.
+      state_paths: state paths of the entry parameters that it reads, directly or through wiring.
+      frame: the Python line that it comes from, `None` where the source does not say.
+      executions: how often it runs in one execution of the module.
+      operands: a few of the instructions it reads, by name, through wiring.
+      users: a few of those that read it.
+    """
+
+    ref: Ref
+    name: str
+    computation: str
+    opcode: str
+    text: str
+    shape: str
+    path: tuple[str, ...]
+    state_paths: tuple[str, ...]
+    frame: StackFrame | None
+    executions: Maybe[int]
+    operands: tuple[str, ...]
+    users: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One change, at as many places as it occurs.
+
+    Attributes:
+      lhs: the first place on lhs; `None` where nothing there corresponds.
+      fields: what differs; empty for an instruction that one side lacks.
+      instances: every place, sorted; more than one where equal layers changed equally.
+      confidence: how surely the two places correspond, from 0 to 1 (see `Pair`).
+    """
+
+    role: Role
+    classes: tuple[ChangeClass, ...]
+    lhs: Place | None
+    rhs: Place | None
+    fields: tuple[FieldChange, ...]
+    instances: tuple[Instance, ...]
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """Changes that data flow connects, folded over equal regions elsewhere.
+
+    Attributes:
+      heads: changes that nothing else in the region explains, first along data flow first.
+      followers: consequences of the heads.
+      count: equal regions that this one stands for.
+      classes: of all heads.
+      lhs_bytes: bytes that the changed instructions of lhs read and write in one execution of the
+        module, over all `count` regions; a loop of unknown trip count counts once.
+      lhs_flops: likewise.
+      uncounted_loops: whether a loop of unknown trip count was counted once.
+    """
+
+    heads: tuple[Change, ...]
+    followers: tuple[Change, ...]
+    count: int
+    classes: tuple[ChangeClass, ...]
+    lhs_bytes: Bytes
+    rhs_bytes: Bytes
+    lhs_flops: int
+    rhs_flops: int
+    uncounted_loops: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeaderChange:
+    """A module attribute that differs; `parameter` and `output` place a donation."""
+
+    change_class: ChangeClass
+    name: str
+    lhs: str | None
+    rhs: str | None
+    parameter: Instance | None = None
+    output: Instance | None = None
+
+
+class ScheduleChange(NamedTuple):
+    """A computation whose instructions run in another order.
+
+    Attributes:
+      moved: the fewest paired instructions that have to move for the orders to agree.
+      examples: names of a few of them on lhs and on rhs.
+    """
+
+    lhs: str
+    rhs: str
+    moved: int
+    examples: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleDiff:
+    """Everything that differs between two modules.
+
+    Attributes:
+      verdict: of the modules as a whole.
+      regions: ranked by bytes moved, then FLOPs.
+      header: module attributes and donations, sorted.
+      schedule: computations that are scheduled otherwise, largest first.
+      lhs_instructions: how many instructions lhs has.
+      paired: how many of them have a partner.
+      lhs_only: how many have none.
+      notes: what was cut short or guessed, one sentence each.
+    """
+
+    verdict: Verdict
+    regions: tuple[Region, ...]
+    header: tuple[HeaderChange, ...]
+    schedule: tuple[ScheduleChange, ...]
+    lhs_instructions: int
+    rhs_instructions: int
+    paired: int
+    lhs_only: int
+    rhs_only: int
+    notes: tuple[str, ...]
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing differs but noise; a schedule that differs is a difference."""
+        return not (self.regions or self.header or self.schedule)
