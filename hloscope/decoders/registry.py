@@ -1,0 +1,83 @@
+"""The reference decoders by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from hloscope.decoders.config import make_setup
+from hloscope.decoders.options import write
+from hloscope.decoders.sizes import Size, sizes
+from hloscope.decoders.spec import STACKS, parse_spec
+from hloscope.errors import HloscopeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import jax
+
+    from hloscope.decoders.config import Setup
+    from hloscope.model.program import Program
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """What `hloscope programs` says of one decoder.
+
+    Attributes:
+      stacks: what may follow the name's colon.
+      parameters: weights with tied output, from the dimensions alone.
+    """
+
+    name: str
+    stacks: tuple[str, ...]
+    size: Size
+    parameters: int
+
+
+def describe(prefix: str = "") -> tuple[Description, ...]:
+    """Describes the decoders whose name starts with `prefix`, smallest first; needs no JAX.
+
+    Raises:
+      HloscopeError: where no name starts so.
+    """
+    found = tuple(
+        Description(name=name, stacks=STACKS, size=size, parameters=size.parameter_count())
+        for name, size in sizes().items()
+        if name.startswith(prefix)
+    )
+    if not found:
+        raise HloscopeError(
+            f"no program starts with '{prefix}'", remedy=f"one of {', '.join(sizes())}"
+        )
+    return found
+
+
+def resolve(spec: str, devices: Sequence[jax.Device]) -> Program:
+    """Makes the program that a spec names, for the devices given; allocates no array.
+
+    Args:
+      spec: `NAME:STACK?OPTION=VALUE&...`, for instance `gpt3-6b:nnx?layers=4&scan=false`.
+      devices: the target's devices, real or described ahead of time.
+
+    Raises:
+      HloscopeError: for a spec that does not exist or does not fit the number of devices.
+    """
+    decoder = parse_spec(spec)
+    setup = make_setup(decoder.size, decoder.options, len(devices), where=spec)
+    # JAX and Flax load here: whoever only lists or checks names does without
+    layout = import_module("hloscope.decoders.layout")
+    steps = import_module(f"hloscope.decoders.{decoder.stack}.steps")
+    factory = getattr(steps, f"{setup.step}_program")
+    mesh = layout.make_mesh(setup.mesh, devices)
+    program: Program = factory(setup, mesh, name=spec, options=_settled(setup))
+    return program
+
+
+def _settled(setup: Setup) -> dict[str, str]:
+    """Every choice that the program rests on, given or not, sorted by name."""
+    choices = {field.name: getattr(setup.config, field.name) for field in fields(setup.config)}
+    choices |= {"step": setup.step, "batch": setup.batch, "seq": setup.seq, "donate": setup.donate}
+    choices |= setup.mesh
+    return {name: write(choices[name]) for name in sorted(choices)}
