@@ -1,0 +1,1 @@
+"""The wire formats of HLO, buffer assignments and profiles."""
