@@ -71,6 +71,32 @@ class Alias(NamedTuple):
     kind: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """Where values come from, through tuples, called computations and loop carries.
+
+    Attributes:
+      kinds: `NodeKind` of each node.
+      sources: node to the nodes its operands come from, in operand order, flattened where an
+        operand is a tuple. A loop's slot has its initial value alone here.
+      back: a loop's slot to its value after one turn of the body.
+      called: node to (role, root node) of each computation that it calls.
+      control: node to its control predecessors, for the nodes that have any.
+      commutative: 1 where the order of a node's sources does not matter.
+      topological: every node, sources and called roots first (`back` apart).
+      outputs: nodes that the entry returns, in the order of its flattened result.
+    """
+
+    kinds: bytes
+    sources: tuple[tuple[int, ...], ...]
+    back: Mapping[int, int]
+    called: Mapping[int, tuple[tuple[str, int], ...]]
+    control: Mapping[int, tuple[int, ...]]
+    commutative: bytes
+    topological: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CanonicalModule:
     """A module as a graph without noise, beside the module as it was read.
@@ -83,18 +109,12 @@ class CanonicalModule:
       strict: whether `fingerprint` covers layouts and the schedule.
       off: names of the passes that were switched off.
       offsets: the first node of each computation.
-      kinds: `NodeKind` of each node.
+      flow: the graph.
       labels: the distinct labels.
       label_of: node to position in `labels`.
       layout_of: node to its layouts in XLA's text form, `""` where they are the default ones.
-      sources: node to the nodes its operands come from, looked up through tuples, called
-        computations and loop carries; in operand order, flattened where an operand is a tuple.
-        A loop's slot has (initial value, value after one turn of the body).
-      called: node to (role, root node) of each computation that it calls.
-      control: node to its control predecessors, for the nodes that have any.
       inlined: computation to the wrapper node that runs it, -1 for the entry and for
         computations that are not inlined.
-      outputs: nodes that the entry returns, in the order of its flattened result.
       parameters: nodes of the entry parameters, by parameter number.
       paths: entry parameter node to its canonical state path, where it has one.
       aliases: donations that the module kept.
@@ -110,15 +130,11 @@ class CanonicalModule:
     strict: bool
     off: frozenset[str]
     offsets: tuple[int, ...]
-    kinds: bytes
+    flow: Flow
     labels: tuple[Label, ...]
     label_of: tuple[int, ...]
     layout_of: tuple[str, ...]
-    sources: tuple[tuple[int, ...], ...]
-    called: Mapping[int, tuple[tuple[str, int], ...]]
-    control: Mapping[int, tuple[int, ...]]
     inlined: tuple[int, ...]
-    outputs: tuple[int, ...]
     parameters: tuple[int, ...]
     paths: Mapping[int, tuple[str, ...]]
     aliases: tuple[Alias, ...]
@@ -133,6 +149,11 @@ class CanonicalModule:
     def fingerprint(self) -> str:
         """Equal exactly when the canonical modules are equal, as strictly as was asked for."""
         return self.full_fingerprint if self.strict else self.graph_fingerprint
+
+    def sources(self, node: int) -> tuple[int, ...]:
+        """Where a node's operands come from; for a loop's slot, first value and next value."""
+        after = self.flow.back.get(node)
+        return self.flow.sources[node] + (() if after is None else (after,))
 
     def node(self, ref: Ref) -> int:
         """The node of an instruction."""

@@ -1,0 +1,204 @@
+"""Module in, canonical module out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hloscope.hlo.colours import mix
+from hloscope.model.canonical import CanonicalModule, Flow, Label, NodeKind
+from hloscope.model.hlo import Module
+from hloscope.normalize import form
+from hloscope.normalize.interface import Interface, read_interface
+from hloscope.normalize.labels import LabelTable, label_nodes
+from hloscope.normalize.passes import known
+from hloscope.normalize.wiring import Wiring, wire
+
+COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor", "after-all"})
+# comparisons that do not mind an exchange of their operands
+SYMMETRIC_COMPARISONS = frozenset({"EQ", "NE"})
+# a channel ties these to their other half; on a collective it is a bare number
+CHANNEL_ENDS = frozenset({"send", "recv", "send-done", "recv-done"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NormalizeOptions:
+    """How to normalize.
+
+    Attributes:
+      strict: keep layouts and the schedule in the fingerprint.
+      off: names of passes to switch off.
+    """
+
+    strict: bool = False
+    off: frozenset[str] = frozenset()
+
+
+DEFAULT = NormalizeOptions()
+
+
+def normalize(
+    module: Module,
+    *,
+    options: NormalizeOptions = DEFAULT,
+    parameter_paths: Mapping[int, str] | None = None,
+) -> CanonicalModule:
+    """Removes all noise from a module.
+
+    Args:
+      module: as read; it stays reachable from the result for display.
+      options: what to keep.
+      parameter_paths: tree path (as `jax.tree_util.keystr` writes it) by entry parameter number;
+        a parameter without one is named by its op_name, which JAX fills with the same.
+
+    Raises:
+      HloscopeError: `options.off` names no pass.
+    """
+    off = known(options.off)
+    wiring = wire(module)
+    table = LabelTable(off)
+    label_of, layouts = label_nodes(module, wiring, table)
+    interface = read_interface(module, wiring, off, parameter_paths)
+    flow = _flow(wiring, interface, table.labels, label_of, off)
+    digests = form.label_digests(table.labels)
+    ranks, start = _start(interface, form.seeds(label_of, digests))
+    owners = _owners(module)
+    order = form.canonical_order(
+        flow, form.settled_colours(flow, start, _marks(flow, interface)), owners
+    )
+    graph = form.graph_digest(
+        form.Form(
+            flow=flow,
+            label_of=label_of,
+            label_digests=digests,
+            owners=owners,
+            computation_count=len(module.computations),
+            ranks=ranks,
+            channels=_channels(module, wiring),
+            aliases=interface.aliases,
+            donors=interface.donors,
+            texts=(interface.header, _threads(module)),
+        ),
+        order,
+    )
+    full = form.full_digest(graph, order, layouts, _schedule(module, wiring))
+    return CanonicalModule(
+        module=module,
+        strict=options.strict,
+        off=off,
+        offsets=tuple(wiring.offsets),
+        flow=flow,
+        labels=tuple(table.labels),
+        label_of=tuple(label_of),
+        layout_of=tuple(layouts),
+        inlined=tuple(wiring.inlined),
+        parameters=interface.parameters,
+        paths=interface.paths,
+        aliases=interface.aliases,
+        donors=interface.donors,
+        header=interface.header,
+        order=tuple(order),
+        graph_fingerprint=graph.hex(),
+        full_fingerprint=full.hex(),
+        notes=tuple(wiring.notes),
+    )
+
+
+def _flow(
+    wiring: Wiring,
+    interface: Interface,
+    labels: Sequence[Label],
+    label_of: Sequence[int],
+    off: frozenset[str],
+) -> Flow:
+    free = [_is_commutative(label) and "commutative-operands" not in off for label in labels]
+    boundary = (NodeKind.WIRE, NodeKind.WRAPPER)
+    loose = "tuple-positions" not in off
+    commutative = bytes(
+        free[label] or (kind in boundary and loose)
+        for label, kind in zip(label_of, wiring.kinds, strict=True)
+    )
+    return Flow(
+        kinds=bytes(wiring.kinds),
+        sources=tuple(wiring.sources),
+        back=wiring.back,
+        called=wiring.called,
+        control=wiring.control,
+        commutative=commutative,
+        topological=tuple(wiring.topological),
+        outputs=interface.outputs,
+    )
+
+
+def _is_commutative(label: Label) -> bool:
+    if label.opcode == "compare":
+        return label.attr("direction") in SYMMETRIC_COMPARISONS
+    return label.opcode in COMMUTATIVE
+
+
+def _start(interface: Interface, plain: list[int]) -> tuple[dict[int, int], list[int]]:
+    """Ranks of the entry parameters, with the seeds that they and donation add to."""
+    start = list(plain)
+    for alias in interface.aliases:
+        start[alias.parameter] = mix(start[alias.parameter], 1)
+    for node in interface.donors:
+        start[node] = mix(start[node], 2)
+    keys = _keys(interface)
+    ranks = form.ranks_among_equals(interface.parameters, keys, start)
+    for node, rank in ranks.items():
+        start[node] = mix(start[node], 3, rank)
+    return ranks, start
+
+
+def _keys(interface: Interface) -> list[tuple[object, ...]]:
+    """What parameters are told apart by: state paths where all have one, otherwise numbers."""
+    paths = interface.paths
+    if any(node not in paths for node in interface.parameters):
+        return [(number,) for number in range(len(interface.parameters))]
+    return [_flatten_order(paths[node]) for node in interface.parameters]
+
+
+def _flatten_order(path: tuple[str, ...]) -> tuple[object, ...]:
+    """Sorts paths nearly as JAX flattens a train state: step, parameters, optimizer state."""
+    first = {"step": 0, "opt_state": 2}.get(path[0], 1)
+    return (first, *((0, int(s), "") if s.isdigit() else (1, 0, s) for s in path))
+
+
+def _marks(flow: Flow, interface: Interface) -> list[int]:
+    marks = [0] * len(flow.sources)
+    for node in flow.outputs:
+        marks[node] += 3
+    for alias in interface.aliases:
+        marks[alias.output] += 5 if alias.kind == "may-alias" else 7
+    return marks
+
+
+def _owners(module: Module) -> list[int]:
+    return [
+        number
+        for number, computation in enumerate(module.computations)
+        for _ in computation.instructions
+    ]
+
+
+def _channels(module: Module, wiring: Wiring) -> dict[int, str]:
+    return {
+        wiring.offsets[number] + k: ins.attr("channel_id") or ""
+        for number, computation in enumerate(module.computations)
+        for k, ins in enumerate(computation.instructions)
+        if ins.opcode in CHANNEL_ENDS
+    }
+
+
+def _threads(module: Module) -> tuple[str, ...]:
+    return tuple(sorted(c.execution_thread for c in module.computations))
+
+
+def _schedule(module: Module, wiring: Wiring) -> list[range]:
+    """The nodes of each computation in order, where the order is the program's."""
+    if not module.is_scheduled:
+        return []
+    return [
+        range(base, base + len(computation.instructions))
+        for base, computation in zip(wiring.offsets, module.computations, strict=True)
+    ]

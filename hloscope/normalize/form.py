@@ -1,0 +1,283 @@
+"""The canonical order of a graph's nodes, and its hash.
+
+Nodes are numbered along data flow, from the module's results back to its inputs, so the order
+depends on the graph alone. Where order is free (results, operands of commutative operations, what
+no result needs) colours decide; nodes that colours cannot tell apart look alike from everywhere,
+and the walk takes them one after the other.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from sys import byteorder
+
+from hloscope.hlo.colours import down_colours, mix, up_colours
+from hloscope.model.canonical import Alias, Flow, Label, NodeKind
+
+# rounds of refinement end when they tell no more slots apart; nested loops need one per level
+MAX_ROUNDS = 8
+# separators of the hashed number stream; every other number in it is a position from 0 up
+_END, _CONTROL, _CALLED, _ALIAS, _SCHEDULE = -1, -2, -3, -4, -5
+
+
+def label_digests(labels: Sequence[Label]) -> list[bytes]:
+    """BLAKE2b-128 of each label."""
+    return [blake2b(repr(tuple(label)).encode(), digest_size=16).digest() for label in labels]
+
+
+def seeds(label_of: Sequence[int], digests: Sequence[bytes]) -> list[int]:
+    """A 64-bit number for what each node is."""
+    table = [int.from_bytes(digest[:8], "little") for digest in digests]
+    return [table[label] for label in label_of]
+
+
+def ranks_among_equals(
+    parameters: Sequence[int], keys: Sequence[tuple[object, ...]], plain: Sequence[int]
+) -> dict[int, int]:
+    """The rank of each entry parameter, by key, among those that are alike."""
+    groups: dict[int, list[tuple[tuple[object, ...], int]]] = {}
+    for node, key in zip(parameters, keys, strict=True):
+        groups.setdefault(plain[node], []).append((key, node))
+    return {
+        node: rank for members in groups.values() for rank, (_, node) in enumerate(sorted(members))
+    }
+
+
+def settled_colours(flow: Flow, start: Sequence[int], marks: Sequence[int]) -> list[int]:
+    """Both colours of each node mixed, after as many rounds as tell more slots apart."""
+    rounds, classes = 1, 0
+    while True:
+        down = down_colours(flow, start, rounds)
+        up = up_colours(flow, down, marks, rounds)
+        both = [mix(d, u) for d, u in zip(down, up, strict=True)]
+        found = len({both[slot] for slot in flow.back})
+        if found <= classes or rounds >= MAX_ROUNDS or found == len(flow.back):
+            return both
+        rounds, classes = rounds + 1, found
+
+
+def canonical_order(flow: Flow, colours: Sequence[int], owners: Sequence[int]) -> list[int]:
+    """Every node once, results first and then along data flow.
+
+    Args:
+      flow: the graph.
+      colours: equal for nodes that look alike from everywhere.
+      owners: the computation of each instruction's node.
+    """
+    number = [-1] * len(colours)
+    order: list[int] = []
+    operations = [
+        node
+        for node in range(len(colours))
+        if flow.kinds[node] not in (NodeKind.WIRE, NodeKind.WRAPPER)
+    ]
+    _visit(flow, colours, sorted(set(flow.outputs), key=colours.__getitem__), number, order)
+    _visit(flow, colours, _sinks_first(flow, colours, operations, number), number, order)
+    order.extend(_boundaries(flow, colours, number, owners))
+    return order
+
+
+def _sinks_first(
+    flow: Flow, colours: Sequence[int], nodes: Sequence[int], number: Sequence[int]
+) -> list[int]:
+    """What no result needs: first what nobody uses, then the rest, each by colour."""
+    left = [node for node in nodes if number[node] < 0]
+    used = {source for node in left for source in flow.sources[node]}
+    return sorted(left, key=lambda node: (node in used, colours[node]))
+
+
+def _visit(
+    flow: Flow,
+    colours: Sequence[int],
+    starts: Iterable[int],
+    number: list[int],
+    order: list[int],
+) -> None:
+    """Numbers what is reachable from the starts, sources before users but for loop slots."""
+    sources, called, back, commutative = flow.sources, flow.called, flow.back, flow.commutative
+    for start in starts:
+        stack = [start]
+        while stack:
+            node = stack.pop()
+            if node < 0:  # its sources are numbered: its own turn
+                number[~node] = len(order)
+                order.append(~node)
+                continue
+            if number[node] != -1:
+                continue
+            below = sources[node]
+            if commutative[node]:
+                below = sorted(below, key=lambda s: (colours[s], number[s] < 0, number[s]))  # type: ignore[assignment]
+            if node in back:
+                number[node] = len(order)
+                order.append(node)
+                stack.append(back[node])
+            else:
+                number[node] = -2
+                stack.append(~node)
+            if node in called:
+                stack.extend(root for _, root in reversed(called[node]))
+            stack.extend(reversed(below))
+
+
+def _boundaries(
+    flow: Flow, colours: Sequence[int], number: list[int], owners: Sequence[int]
+) -> list[int]:
+    """Wires and wrappers, by the numbers of what they hold together."""
+    wire = (NodeKind.WIRE, NodeKind.WRAPPER)
+    nodes = [node for node in range(len(colours)) if flow.kinds[node] in wire and number[node] < 0]
+    first = _first_numbers(number, owners)
+
+    def held(node: int) -> tuple[list[int], list[int], int, int]:
+        roots = [root for _, root in flow.called.get(node, ())]
+        inside = [number[n] for r in roots for n in (flow.sources[r] if number[r] < 0 else (r,))]
+        outside = [number[s] for s in flow.sources[node]]
+        computation = first[owners[node]] if node < len(owners) else -1
+        return sorted(outside), sorted(inside), computation, colours[node]
+
+    nodes.sort(key=held)
+    for position, node in enumerate(nodes, start=len(colours) - len(nodes)):
+        number[node] = position
+    return nodes
+
+
+def _first_numbers(number: Sequence[int], owners: Sequence[int]) -> list[int]:
+    """The lowest number given out in each computation so far; a high one where there is none."""
+    first = [len(number)] * (max(owners, default=-1) + 1)
+    for node, owner in enumerate(owners):
+        if 0 <= number[node] < first[owner]:
+            first[owner] = number[node]
+    return first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """All that the hash covers.
+
+    Attributes:
+      owners: the computation of each instruction's node.
+      ranks: the rank of each entry parameter among those that are alike.
+      channels: channel number of each node that a channel ties to another one.
+      texts: everything that is not a number, in a canonical order.
+    """
+
+    flow: Flow
+    label_of: Sequence[int]
+    label_digests: Sequence[bytes]
+    owners: Sequence[int]
+    computation_count: int
+    ranks: Mapping[int, int]
+    channels: Mapping[int, str]
+    aliases: Sequence[Alias]
+    donors: Sequence[int]
+    texts: tuple[object, ...]
+
+
+def graph_digest(form: Form, order: Sequence[int]) -> bytes:
+    """BLAKE2b-128 of a graph in canonical order, without layouts and schedule."""
+    number = _inverse(order)
+    used = sorted({form.label_digests[label] for label in form.label_of})
+    place = {digest: k for k, digest in enumerate(used)}
+    label_rank = [place.get(digest, -1) for digest in form.label_digests]
+    hasher = blake2b(digest_size=16)
+    for digest in used:
+        hasher.update(digest)
+    hasher.update(repr(form.texts).encode())
+    hasher.update(_packed(_records(form, order, number, label_rank)))
+    hasher.update(_packed(_ends(form, number)))
+    return hasher.digest()
+
+
+def _inverse(order: Sequence[int]) -> list[int]:
+    number = [0] * len(order)
+    for position, node in enumerate(order):
+        number[node] = position
+    return number
+
+
+def _records(
+    form: Form, order: Sequence[int], number: Sequence[int], label_rank: Sequence[int]
+) -> list[int]:
+    """What each node is, where it lives and where its operands come from, in numbers."""
+    flow, owners = form.flow, form.owners
+    computation_rank = _computation_ranks(form, order)
+    free = (NodeKind.WIRE, NodeKind.WRAPPER)
+    channels: dict[str, int] = {}
+    stream: list[int] = []
+    for node in order:
+        stream.append(label_rank[form.label_of[node]])
+        stream.append(computation_rank[owners[node]] if node < len(owners) else _END)
+        sources = [number[s] for s in flow.sources[node]]
+        if flow.commutative[node] or flow.kinds[node] in free:
+            sources.sort()
+        stream += sources
+        if node in flow.back:
+            stream += (_CONTROL, number[flow.back[node]])
+        if node in flow.control:
+            stream.append(_CONTROL)
+            stream += sorted(number[c] for c in flow.control[node])
+        if node in flow.called:
+            stream.append(_CALLED)
+            stream += [number[root] for _, root in flow.called[node]]
+        if node in form.ranks:
+            stream += (_ALIAS, form.ranks[node])
+        if node in form.channels:
+            stream += (_CALLED, channels.setdefault(form.channels[node], len(channels)))
+        stream.append(_END)
+    return stream
+
+
+def _computation_ranks(form: Form, order: Sequence[int]) -> list[int]:
+    ranks = [-1] * form.computation_count
+    given = 0
+    for node in order:
+        if node < len(form.owners) and ranks[form.owners[node]] < 0:
+            ranks[form.owners[node]] = given
+            given += 1
+    return ranks
+
+
+def _ends(form: Form, number: Sequence[int]) -> list[int]:
+    """Results, donation and donors, in numbers."""
+    stream = sorted(number[node] for node in form.flow.outputs)
+    stream.append(_ALIAS)
+    kinds = {"may-alias": 0, "must-alias": 1}
+    for triple in sorted(
+        (number[a.parameter], number[a.output], kinds[a.kind]) for a in form.aliases
+    ):
+        stream += triple
+    stream.append(_ALIAS)
+    stream += sorted(number[node] for node in form.donors)
+    return stream
+
+
+def full_digest(
+    graph: bytes,
+    order: Sequence[int],
+    layouts: Sequence[str],
+    schedule: Iterable[Sequence[int]],
+) -> bytes:
+    """BLAKE2b-128 of a graph's digest with layouts and the schedule.
+
+    Args:
+      graph: the digest without them.
+      order: the canonical order.
+      layouts: node to its layout text.
+      schedule: for each computation whose order counts, its nodes in that order.
+    """
+    number = _inverse(order)
+    hasher = blake2b(graph, digest_size=16)
+    hasher.update("\n".join([layouts[node] for node in order]).encode())
+    for line in sorted([number[node] for node in nodes] for nodes in schedule):
+        hasher.update(_packed([*line, _SCHEDULE]))
+    return hasher.digest()
+
+
+def _packed(numbers: Iterable[int]) -> bytes:
+    packed = array("q", numbers)
+    if byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()

@@ -1,0 +1,159 @@
+"""What each node is, without noise: one entry in a table per distinct label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hloscope.model.canonical import Label, NodeKind
+from hloscope.model.hlo import Instruction, Layout, Literal, Module, Shape
+from hloscope.normalize.passes import PASSES, Place, Rewrite
+from hloscope.normalize.wiring import Wiring
+
+EMPTY = Shape("")
+NO_TEXT = ""
+
+
+class LabelTable:
+    """Numbers distinct labels and layouts in the order in which they turn up."""
+
+    def __init__(self, off: frozenset[str]) -> None:
+        self.labels: list[Label] = []
+        self._numbers: dict[Label, int] = {}
+        self._seen: dict[tuple[object, ...], int] = {}
+        self._shapes: dict[Shape, tuple[Shape, str]] = {}
+        self._attrs: dict[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]] = {}
+        self._texts: dict[tuple[str, str], str | None] = {}
+        self._rewrites: dict[str, Rewrite] = {}
+        self._keeps: list[tuple[str, Callable[[Place], str]]] = []
+        self.positions_kept = "tuple-positions" in off
+        for one in PASSES:
+            if one.name not in off:
+                self._rewrites.update(one.attrs)
+            elif one.keeps is not None:
+                self._keeps.append((one.name, one.keeps))
+
+    def number(self, label: Label) -> int:
+        """The label's number in the table."""
+        found = self._numbers.get(label)
+        if found is None:
+            found = self._numbers[label] = len(self.labels)
+            self.labels.append(label)
+        return found
+
+    def shape(self, shape: Shape) -> tuple[Shape, str]:
+        """The shape without layouts, with its layouts as text."""
+        found = self._shapes.get(shape)
+        if found is None:
+            found = self._shapes[shape] = (without_layout(shape), layout_text(shape))
+        return found
+
+    def operation(self, ins: Instruction) -> int:
+        """The label of an instruction that computes something."""
+        key = (ins.opcode, ins.shape, ins.attrs, ins.literal)
+        found = self._seen.get(key)
+        if found is None:
+            shape = self.shape(ins.shape)[0]
+            label = Label(ins.opcode, shape, self._canonical(ins.attrs), _value(ins.literal))
+            found = self._seen[key] = self.number(label)
+        return found
+
+    def boundary(self, ins: Instruction) -> int:
+        """The label of a wire or wrapper: its shape follows from what it carries."""
+        attrs = ins.attrs
+        if ins.opcode == "get-tuple-element" and not self.positions_kept:
+            attrs = tuple(a for a in attrs if a[0] != "index")
+        key = (ins.opcode, attrs)
+        found = self._seen.get(key)
+        if found is None:
+            found = self._seen[key] = self.number(Label(ins.opcode, EMPTY, self._canonical(attrs)))
+        return found
+
+    def with_kept(self, number: int, place: Place) -> int:
+        """The label with the noise of the passes that are off."""
+        kept = tuple((name, text) for name, keeps in self._keeps if (text := keeps(place)))
+        return self.number(self.labels[number]._replace(kept=kept)) if kept else number
+
+    @property
+    def keeps_noise(self) -> bool:
+        """Whether a pass that is off leaves noise in labels."""
+        return bool(self._keeps)
+
+    def _canonical(self, attrs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        found = self._attrs.get(attrs)
+        if found is None:
+            pairs = ((name, self._rewritten(name, text)) for name, text in attrs)
+            found = tuple((name, text) for name, text in pairs if text is not None)
+            self._attrs[attrs] = found
+        return found
+
+    def _rewritten(self, name: str, text: str) -> str | None:
+        rewrite = self._rewrites.get(name)
+        if rewrite is None:
+            return text
+        key = (name, text)
+        if key not in self._texts:
+            self._texts[key] = rewrite(text)
+        return self._texts[key]
+
+
+def label_nodes(module: Module, wiring: Wiring, table: LabelTable) -> tuple[list[int], list[str]]:
+    """The label number and the layout text of every node."""
+    label_of: list[int] = []
+    layouts: list[str] = []
+    kinds, operation = wiring.kinds, NodeKind.OPERATION
+    node = 0
+    for number, computation in enumerate(module.computations):
+        for position, ins in enumerate(computation.instructions):
+            label = table.operation(ins) if kinds[node] == operation else table.boundary(ins)
+            if table.keeps_noise:
+                label = table.with_kept(label, Place(computation, number, ins, position))
+            label_of.append(label)
+            layouts.append(table.shape(ins.shape)[1])
+            node += 1
+    for offset, (shape, position) in enumerate(wiring.virtual):
+        slot = kinds[wiring.count + offset] == NodeKind.SLOT
+        plain, layout = table.shape(shape)
+        placed = (("index", str(position)),) if not slot or table.positions_kept else ()
+        label_of.append(table.number(Label("slot" if slot else "element", plain, placed)))
+        layouts.append(layout)
+    return label_of, layouts
+
+
+def _value(literal: Literal | None) -> str:
+    if literal is None:
+        return NO_TEXT
+    return literal.digest.hex() if literal.digest is not None else literal.preview
+
+
+def without_layout(shape: Shape) -> Shape:
+    """The shape without any layout."""
+    elements = tuple(without_layout(e) for e in shape.elements)
+    return shape._replace(layout=None, elements=elements)
+
+
+def layout_text(shape: Shape) -> str:
+    """The layouts of a shape in XLA's form, `""` where they are the default ones.
+
+    A source that names no layout means the default one: dimensions in falling order.
+    """
+    if shape.elements:
+        inner = [layout_text(e) for e in shape.elements]
+        return "(" + ",".join(inner) + ")" if any(inner) else ""
+    layout = shape.layout
+    if layout is None:
+        return ""
+    default = tuple(range(len(shape.dims) - 1, -1, -1))
+    if layout == Layout(default):
+        return ""
+    return _layout(layout)
+
+
+def _layout(layout: Layout) -> str:
+    order = ",".join(map(str, layout.minor_to_major))
+    tiles = "".join(
+        "(" + ",".join("*" if d == -1 else str(d) for d in tile) + ")" for tile in layout.tiles
+    )
+    rest = ("T" + tiles if tiles else "") + layout.rest
+    if layout.memory_space:
+        rest += f"S({layout.memory_space})"
+    return "{" + order + (":" + rest if rest else "") + "}"
