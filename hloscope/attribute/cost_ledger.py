@@ -1,0 +1,109 @@
+"""The cost ledger of a module."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from hloscope.attribute.cost_entries import ModulePath, Place, Places, entries
+from hloscope.attribute.cost_executions import TripCount, executions
+from hloscope.attribute.cost_reconcile import reconcile
+from hloscope.attribute.cost_users import Graph
+from hloscope.attribute.cost_xla import CURRENT_RULES, XlaRules, replay
+from hloscope.attribute.kernel_times import WireBytes, kernel_times
+from hloscope.model.canonical import Ref
+from hloscope.model.capture import CostFigures
+from hloscope.model.cost import CostEntry, CostLedger, KernelTime, Quantity, Total, times
+from hloscope.model.hlo import MeasuredTimes, Module
+from hloscope.model.target import Chip
+from hloscope.model.units import Maybe, Measured, Missing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostContext:
+    """What is known about a module beside the module.
+
+    Attributes:
+      label: what reports call the side.
+      chip: the chip whose peaks time estimates rest on, `None` for no estimates.
+      measured: device times of a profile; they count before estimates.
+      module_path: an instruction's module path.
+      source: an instruction's `file:line`.
+      reported: XLA's cost analysis of the module.
+      rules: the rules of the XLA that made `reported`.
+      wire_bytes: what a collective sends per device and execution.
+    """
+
+    label: str = ""
+    chip: Chip | None = None
+    measured: MeasuredTimes | None = None
+    module_path: ModulePath | None = None
+    source: Place | None = None
+    reported: CostFigures | None = None
+    rules: XlaRules = CURRENT_RULES
+    wire_bytes: WireBytes | None = None
+
+
+NO_CONTEXT = CostContext()
+
+
+def cost_ledger(
+    module: Module, trip_count: TripCount, context: CostContext = NO_CONTEXT
+) -> CostLedger:
+    """What every instruction of a module costs in one step on one device.
+
+    Args:
+      module: the module, best an optimized one.
+      trip_count: the trip count of a `while`, `hlo.trip_count` as a rule.
+      context: the rest.
+    """
+    graph, mine = Graph(module), replay(module)
+    runs = executions(module, mine, trip_count)
+    listed = tuple(entries(graph, mine, runs, Places(context.module_path, context.source)))
+    timed, untimed = kernel_times(
+        module, listed, context.chip, context.measured, context.wire_bytes
+    )
+    return CostLedger(
+        label=context.label,
+        target=f"{context.chip.platform}:{context.chip.name}" if context.chip else "",
+        entries=listed,
+        times=timed,
+        untimed=untimed,
+        totals={q: _total(listed, q) for q in Quantity},
+        seconds=_seconds(listed, timed, untimed),
+        reconciliation=reconcile(graph, mine, runs, listed, context.rules, context.reported),
+        notes=runs.notes,
+    )
+
+
+def _total(listed: Sequence[CostEntry], quantity: Quantity) -> Total:
+    return total_of(times(e.executions, getattr(e, quantity.value)) for e in listed)
+
+
+def total_of(figures: Iterable[Maybe[int]]) -> Total:
+    """The sum of the known figures, with the reasons of the others."""
+    known = 0
+    unknown: Counter[str] = Counter()
+    for figure in figures:
+        if isinstance(figure, Measured):
+            known += figure.value
+        else:
+            unknown[figure.reason] += 1
+    return Total(known, tuple(sorted(unknown.items())))
+
+
+def _seconds(
+    listed: Sequence[CostEntry], timed: Mapping[Ref, KernelTime], untimed: Mapping[Ref, str]
+) -> Total:
+    known = 0.0
+    unknown: Counter[str] = Counter()
+    for entry in listed:
+        time = timed.get(entry.ref)
+        if entry.ref in untimed:
+            unknown[untimed[entry.ref]] += 1
+        elif time is not None and isinstance(entry.executions, Missing):
+            unknown[entry.executions.reason] += 1
+        elif time is not None and isinstance(entry.executions, Measured):
+            known += time.seconds * entry.executions.value
+    return Total(known, tuple(sorted(unknown.items())))

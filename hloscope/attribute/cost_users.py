@@ -1,0 +1,77 @@
+"""Who uses each instruction of a module, worked out for a computation when first asked."""
+
+from __future__ import annotations
+
+from hloscope.model.hlo import Computation, Instruction, Module
+
+Users = dict[int, list[int]]
+
+
+class Graph:
+    """A module with its use lists."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self._users: dict[int, Users] = {}
+
+    def body(self, position: int) -> Computation:
+        """The computation at a position."""
+        return self.module.computations[position]
+
+    def users(self, position: int) -> Users:
+        """Instruction to the instructions that use it, each user once, in order."""
+        found = self._users.get(position)
+        if found is None:
+            found = self._users[position] = _users_of(self.body(position))
+        return found
+
+
+def _users_of(body: Computation) -> Users:
+    users: Users = {}
+    for number, instruction in enumerate(body.instructions):
+        for operand in dict.fromkeys(instruction.operands):
+            users.setdefault(operand, []).append(number)
+    return users
+
+
+def call_order(module: Module) -> tuple[int, ...]:
+    """Positions of all computations, callees before callers; XLA's order where that is one.
+
+    A call that closes a cycle is passed over, as no XLA module has one.
+    """
+    done: dict[int, None] = {}
+    entered: set[int] = set()
+    for start in range(len(module.computations)):
+        stack = [start]
+        while stack:
+            position = stack[-1]
+            waiting = [] if position in entered else _waiting(module, position, entered)
+            entered.add(position)
+            stack.extend(waiting)
+            if not waiting:
+                stack.pop()
+                done.setdefault(position)
+    return tuple(done)
+
+
+def _waiting(module: Module, position: int, entered: set[int]) -> list[int]:
+    called = {
+        callee
+        for instruction in module.computations[position].instructions
+        for _, callee in instruction.called
+    }
+    return sorted(called - entered - {position}, reverse=True)
+
+
+def called(instruction: Instruction, role: str = "calls") -> int | None:
+    """The computation that an instruction calls in a role, `None` where it does not."""
+    for name, position in instruction.called:
+        if name == role:
+            return position
+    return None
+
+
+def outputs_of(body: Computation) -> tuple[int, ...]:
+    """Positions of what a fused computation returns: the root, or the root tuple's operands."""
+    root = body.instructions[body.root]
+    return root.operands if root.opcode == "tuple" else (body.root,)

@@ -1,0 +1,259 @@
+"""XLA's own cost analysis (`HloCostAnalysis`) replayed, where a loop body counts once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from hloscope.attribute.cost_flops import APPLIED, NOTHING, Arithmetic, arithmetic
+from hloscope.attribute.cost_shapes import array_bytes, element_count, leaves
+from hloscope.attribute.cost_traffic import IMMEDIATE_ELEMENTS, is_bitcast, parameters_of
+from hloscope.attribute.cost_users import Graph, call_order, called, outputs_of
+from hloscope.model.hlo import Computation, Instruction, Module, Shape
+
+# XLA marks what a custom call does as unknown with -1, which then takes part in its sums
+UNKNOWN = -1
+FLAG_SPACE = 2
+_NO_BYTES = frozenset({
+    "add-dependency", "after-all", "bitcast", "constant", "domain", "get-tuple-element",
+    "parameter",
+})  # fmt: skip
+# what runs as part of the program, by opcode: the roles of its computations
+PROGRAM_ROLES = {
+    "while": ("body", "condition"),
+    "call": ("to_apply", "calls"),
+    "fusion": ("calls",),
+    "async-start": ("calls",),
+}
+BRANCH_ROLES = ("branch_computations", "true_computation", "false_computation")
+
+
+class XlaRules(NamedTuple):
+    """What differs between XLA's releases and back ends.
+
+    Attributes:
+      padded: whether an array counts with the padding of its tiles (jaxlib 0.12; not 0.10).
+      pointer: bytes of a tuple table's entry.
+      table: least bytes of a tuple table (512 in libtpu).
+      flag: bytes of an array in memory space 2, where TPUs keep the semaphores of copies (4096 in
+        libtpu); 0 where the space makes no difference.
+    """
+
+    padded: bool = True
+    pointer: int = 8
+    table: int = 0
+    flag: int = 0
+
+
+CURRENT_RULES = XlaRules()
+
+
+class XlaCost(NamedTuple):
+    """XLA's figures of one execution."""
+
+    flops: int = 0
+    transcendentals: int = 0
+    bytes: int = 0
+
+    def plus(self, other: XlaCost) -> XlaCost:
+        """Both together."""
+        return XlaCost(
+            self.flops + other.flops,
+            self.transcendentals + other.transcendentals,
+            self.bytes + other.bytes,
+        )
+
+
+_FREE = XlaCost()
+Sums = Mapping[int, XlaCost]
+
+
+class Replay(NamedTuple):
+    """XLA's figures by position: of computations with all they call, of instructions alone."""
+
+    computations: Mapping[int, XlaCost]
+    instructions: Mapping[int, tuple[XlaCost, ...]]
+
+
+def replay(module: Module, rules: XlaRules = CURRENT_RULES) -> Replay:
+    """XLA's figures of every computation, callees before callers."""
+    graph = Graph(module)
+    sums: dict[int, XlaCost] = {}
+    details: dict[int, tuple[XlaCost, ...]] = {}
+    for position in call_order(module):
+        computation = module.computations[position]
+        own = tuple(_own(graph, computation, i, sums, rules) for i in computation.instructions)
+        total = XlaCost()
+        for instruction, cost in zip(computation.instructions, own, strict=True):
+            total = total.plus(cost).plus(_below(graph, instruction, sums))
+        sums[position] = total
+        details[position] = own
+    return Replay(sums, details)
+
+
+def _at(sums: Sums, position: int) -> XlaCost:
+    # nothing is there where calls form a cycle, which no XLA module has
+    return sums.get(position, _FREE)
+
+
+def counted_callees(graph: Graph, instruction: Instruction) -> list[int]:
+    """The computations that XLA adds to an instruction, but for a conditional's branches."""
+    if instruction.opcode == "fusion" and _moving(graph, instruction) is not None:
+        return []
+    found = [called(instruction, role) for role in PROGRAM_ROLES.get(instruction.opcode, ())]
+    return [callee for callee in found if callee is not None]
+
+
+def _moving(graph: Graph, fusion: Instruction) -> tuple[int, Instruction] | None:
+    """The gather or scatter in a custom fusion: XLA takes its cost for the fusion's."""
+    position = called(fusion) if fusion.attr("kind") == "kCustom" else None
+    if position is None:
+        return None
+    for inner in graph.body(position).instructions:
+        if inner.opcode in ("gather", "scatter"):
+            return position, inner
+    return None
+
+
+def _below(graph: Graph, instruction: Instruction, sums: Sums) -> XlaCost:
+    """What the computations add that run as part of the program."""
+    if instruction.opcode == "conditional":
+        found = [_at(sums, n) for role, n in instruction.called if role in BRANCH_ROLES]
+        return XlaCost(*(max(figures) for figures in zip(*found, strict=True)))
+    total = XlaCost()
+    for callee in counted_callees(graph, instruction):
+        total = total.plus(_at(sums, callee))
+    # a fusion's inner bytes stay inside
+    return total._replace(bytes=0) if instruction.opcode == "fusion" else total
+
+
+def _own(
+    graph: Graph,
+    computation: Computation,
+    instruction: Instruction,
+    sums: Sums,
+    rules: XlaRules,
+) -> XlaCost:
+    operands = [computation.instructions[n].shape for n in instruction.operands]
+    if instruction.opcode == "custom-call":
+        return XlaCost(UNKNOWN, 0, UNKNOWN)
+    if instruction.opcode == "fusion":
+        moving = _moving(graph, instruction)
+        if moving is not None:
+            return _own(graph, graph.body(moving[0]), moving[1], sums, rules)
+        return XlaCost(0, 0, _fusion_bytes(graph, instruction, rules))
+    done = own_arithmetic(instruction, operands, sums) or NOTHING
+    return XlaCost(done.flops, done.transcendentals, _bytes(instruction, operands, rules))
+
+
+def own_arithmetic(
+    instruction: Instruction, operands: Sequence[Shape], sums: Sums
+) -> Arithmetic | None:
+    """An instruction's arithmetic given its callees' sums; `None` where its text makes no sense."""
+    applied: list[Arithmetic] = []
+    if instruction.opcode in APPLIED:
+        applied = [Arithmetic(*_at(sums, n)[:2]) for _, n in instruction.called]
+    try:
+        return arithmetic(instruction, operands, applied)
+    except (IndexError, ValueError):
+        return None
+
+
+def shape_size(shape: Shape, rules: XlaRules) -> int:
+    """XLA's size of a value: a tuple is the table of pointers to its elements."""
+    if shape.dtype == "tuple" or shape.elements:
+        entries = rules.pointer * len(shape.elements)
+        return max(entries, rules.table) if entries else 0
+    if rules.flag and shape.layout is not None and shape.layout.memory_space == FLAG_SPACE:
+        return rules.flag
+    return array_bytes(shape, padded=rules.padded)
+
+
+def _leaf_sizes(shape: Shape, rules: XlaRules) -> int:
+    return sum(shape_size(leaf, rules) for leaf in leaves(shape))
+
+
+def _bytes(instruction: Instruction, operands: Sequence[Shape], rules: XlaRules) -> int:
+    opcode, shape = instruction.opcode, instruction.shape
+    if opcode in _NO_BYTES or opcode in PROGRAM_ROLES or opcode == "conditional":
+        return 0
+    if opcode == "tuple":
+        return shape_size(shape, rules)
+    if opcode == "transpose" and operands and is_bitcast(instruction, operands[0]):
+        return 0
+    special = _special_bytes(instruction, [shape_size(o, rules) for o in operands], rules)
+    if special is not None:
+        return special
+    return _leaf_sizes(shape, rules) + sum(shape_size(o, rules) for o in operands)
+
+
+def _special_bytes(instruction: Instruction, sizes: list[int], rules: XlaRules) -> int | None:
+    opcode = instruction.opcode
+    result = _leaf_sizes(instruction.shape, rules)
+    if opcode == "slice":
+        return 2 * result
+    if opcode in ("dynamic-slice", "gather"):
+        # of several indices XLA looks at the first alone
+        return 2 * result + sum(sizes[1:2])
+    if opcode == "dynamic-update-slice":
+        return 2 * sum(sizes[1:2]) + sum(sizes[2:3])
+    if opcode == "scatter":
+        targets = len(sizes) // 2
+        return 3 * sum(sizes[targets + 1 :]) + sizes[targets]
+    if opcode == "infeed":
+        return result
+    if opcode == "cholesky":
+        return sizes[0]
+    if opcode == "triangular-solve":
+        return result + sizes[0] // 2 + sizes[1]
+    return None
+
+
+def _fusion_bytes(graph: Graph, instruction: Instruction, rules: XlaRules) -> int:
+    position = called(instruction)
+    if position is None:
+        return 0
+    body = graph.body(position)
+    total = _output_bytes(body, rules)
+    for number, inner in enumerate(body.instructions):
+        if inner.opcode == "constant" and element_count(inner.shape) > IMMEDIATE_ELEMENTS:
+            total += array_bytes(inner.shape, padded=rules.padded)
+        elif inner.opcode == "parameter":
+            total += _parameter_bytes(graph, position, number, rules)
+    return total
+
+
+def _output_bytes(body: Computation, rules: XlaRules) -> int:
+    total = 0
+    for position in outputs_of(body):
+        result = body.instructions[position]
+        if result.opcode == "dynamic-update-slice":
+            result = body.instructions[result.operands[1]]
+        total += _leaf_sizes(result.shape, rules)
+    return total
+
+
+def _parameter_bytes(graph: Graph, position: int, number: int, rules: XlaRules) -> int:
+    """Reads of a fused parameter: slices one by one, all other users together once."""
+    body, users = graph.body(position), graph.users(position)
+    if body.instructions[number].shape.elements:
+        return sum(
+            _parameter_bytes(graph, position, user, rules)
+            for user in users.get(number, ())
+            if body.instructions[user].opcode == "get-tuple-element"
+        )
+    whole = array_bytes(body.instructions[number].shape, padded=rules.padded)
+    total, shared = 0, False
+    for user in (body.instructions[n] for n in users.get(number, ())):
+        first = user.operands[0] == number
+        if user.opcode == "fusion" and (inner := called(user)) is not None:
+            for parameter in parameters_of(graph, inner, user, number):
+                total += _parameter_bytes(graph, inner, parameter, rules)
+        elif user.opcode == "slice" or (user.opcode == "dynamic-slice" and first):
+            total += _leaf_sizes(user.shape, rules)
+        elif user.opcode in ("broadcast", "reshape"):
+            total += whole
+        elif not (shared or (user.opcode == "dynamic-update-slice" and first)):
+            shared = True
+            total += whole
+    return total
