@@ -38,8 +38,9 @@ class LeafChange:
     """A leaf that both sides have, not in the same way.
 
     Attributes:
-      fields: (field of `Leaf`, lhs value, rhs value), in the order of `Leaf`'s fields; empty where
-        the leaf has moved to another place alone.
+      fields: (field of `Leaf`, lhs value, rhs value); empty where the leaf has moved to another
+        place alone. `spec` stands for shardings that are written differently and partition the
+        array in the same way, such as by a mesh axis of size 1.
       moved: positions on the two sides where the order of the leaves that both have differs.
     """
 
