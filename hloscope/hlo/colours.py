@@ -7,10 +7,13 @@ knows a slot by its initial value, each further one also by what the body puts t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from types import MappingProxyType
 
-from hloscope.model.canonical import Flow, NodeKind
+from hloscope.model.canonical import Flow, Label, NodeKind
 
+NOTHING: Mapping[int, int] = MappingProxyType({})
 MASK = (1 << 64) - 1
 # odd constants with well-spread bits: fractions of the golden ratio, of the square root of 2 and e
 _A = 0x9E3779B97F4A7C15
@@ -29,23 +32,51 @@ def mix(*parts: int) -> int:
     return value ^ (value >> 32)
 
 
-def down_colours(flow: Flow, seeds: Sequence[int], rounds: int) -> list[int]:
-    """Colours by what a node computes from the inputs, after `rounds` rounds."""
-    colours: list[int] = [0] * len(seeds)
-    for turn in range(rounds):
-        before = {slot: colours[after] for slot, after in flow.back.items()} if turn else {}
-        _down_round(flow, seeds, colours, before)
-        if not flow.back:
-            break
+def label_digests(labels: Sequence[Label]) -> list[bytes]:
+    """BLAKE2b-128 of each label."""
+    return [blake2b(repr(tuple(label)).encode(), digest_size=16).digest() for label in labels]
+
+
+def seeds(label_of: Sequence[int], digests: Sequence[bytes]) -> list[int]:
+    """64 bits for what each node is."""
+    table = [int.from_bytes(digest[:8], "little") for digest in digests]
+    return [table[label] for label in label_of]
+
+
+def down_colours(
+    flow: Flow,
+    start: Sequence[int],
+    previous: Sequence[int] = (),
+    fixed: Mapping[int, int] = NOTHING,
+) -> list[int]:
+    """Colours by what a node computes from the inputs, after one more round.
+
+    Args:
+      flow: the graph.
+      start: node to seed.
+      previous: the colours of the round before, empty for the first.
+      fixed: nodes whose colour is given.
+    """
+    before = {slot: previous[after] for slot, after in flow.back.items()} if previous else NOTHING
+    colours = [0] * len(start)
+    for node, colour in fixed.items():
+        colours[node] = colour
+    _down_round(flow, start, colours, before, fixed)
     return colours
 
 
 def _down_round(
-    flow: Flow, seeds: Sequence[int], colours: list[int], before: dict[int, int]
+    flow: Flow,
+    start: Sequence[int],
+    colours: list[int],
+    before: Mapping[int, int],
+    fixed: Mapping[int, int],
 ) -> None:
     sources, called, commutative = flow.sources, flow.called, flow.commutative
     for node in flow.topological:
-        value = seeds[node]
+        if node in fixed:
+            continue
+        value = start[node]
         parts = [colours[s] for s in sources[node]]
         if commutative[node]:
             parts.sort()
@@ -61,33 +92,45 @@ def _down_round(
         colours[node] = value ^ (value >> 32)
 
 
-def up_colours(flow: Flow, seeds: Sequence[int], outputs: Sequence[int], rounds: int) -> list[int]:
-    """Colours by what becomes of a node's value, after `rounds` rounds.
+def up_colours(
+    flow: Flow,
+    start: Sequence[int],
+    outputs: Mapping[int, int],
+    previous: Sequence[int] = (),
+    fixed: Mapping[int, int] = NOTHING,
+) -> list[int]:
+    """Colours by what becomes of a node's value, after one more round.
 
     Args:
       flow: the graph.
-      seeds: node to seed.
-      outputs: node to a number that marks it as returned by the entry, 0 where it is not.
-      rounds: how often what a body does with a slot is fed back.
+      start: node to seed.
+      outputs: nodes that the entry returns, with a number that says how.
+      previous: the colours of the round before, empty for the first.
+      fixed: nodes whose colour is given.
     """
-    colours: list[int] = [0] * len(seeds)
-    for turn in range(rounds):
-        gathered = [(mark * _RETURNED) & MASK for mark in outputs]
-        for slot, after in flow.back.items():
-            known = colours[slot] if turn else seeds[slot]
-            gathered[after] += ((known ^ _RETURNED) * _B) & MASK
-        _up_round(flow, seeds, colours, gathered)
-        if not flow.back:
-            break
+    colours = [0] * len(start)
+    gathered = [0] * len(start)
+    for node, mark in outputs.items():
+        gathered[node] = (mark * _RETURNED) & MASK
+    for slot, after in flow.back.items():
+        known = fixed.get(slot) or (previous[slot] if previous else start[slot])
+        gathered[after] += ((known ^ _RETURNED) * _B) & MASK
+    _up_round(flow, start, colours, gathered, fixed)
     return colours
 
 
-def _up_round(flow: Flow, seeds: Sequence[int], colours: list[int], gathered: list[int]) -> None:
+def _up_round(
+    flow: Flow,
+    start: Sequence[int],
+    colours: list[int],
+    gathered: list[int],
+    fixed: Mapping[int, int],
+) -> None:
     sources, called, commutative, kinds = flow.sources, flow.called, flow.commutative, flow.kinds
     boundary, operation = (NodeKind.WIRE, NodeKind.WRAPPER), NodeKind.OPERATION
     for node in reversed(flow.topological):
-        value = ((seeds[node] ^ (gathered[node] & MASK)) * _B) & MASK
-        value ^= value >> 29
+        value = ((start[node] ^ (gathered[node] & MASK)) * _B) & MASK
+        value = fixed.get(node) or value ^ (value >> 29)
         colours[node] = value
         kind = kinds[node]
         if kind in boundary:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hloscope.hlo.colours import mix
+from hloscope.hlo.colours import label_digests, mix, seeds
 from hloscope.model.canonical import CanonicalModule, Flow, Label, NodeKind
 from hloscope.model.hlo import Module
 from hloscope.normalize import form
@@ -60,12 +61,10 @@ def normalize(
     label_of, layouts = label_nodes(module, wiring, table)
     interface = read_interface(module, wiring, off, parameter_paths)
     flow = _flow(wiring, interface, table.labels, label_of, off)
-    digests = form.label_digests(table.labels)
-    ranks, start = _start(interface, form.seeds(label_of, digests))
+    digests = label_digests(table.labels)
+    ranks, start = _start(interface, seeds(label_of, digests))
     owners = _owners(module)
-    order = form.canonical_order(
-        flow, form.settled_colours(flow, start, _marks(flow, interface)), owners
-    )
+    order = form.canonical_order(flow, form.settled_colours(flow, start, _marks(interface)), owners)
     graph = form.graph_digest(
         form.Form(
             flow=flow,
@@ -164,10 +163,8 @@ def _flatten_order(path: tuple[str, ...]) -> tuple[object, ...]:
     return (first, *((0, int(s), "") if s.isdigit() else (1, 0, s) for s in path))
 
 
-def _marks(flow: Flow, interface: Interface) -> list[int]:
-    marks = [0] * len(flow.sources)
-    for node in flow.outputs:
-        marks[node] += 3
+def _marks(interface: Interface) -> Counter[int]:
+    marks = Counter({node: 3 * count for node, count in Counter(interface.outputs).items()})
     for alias in interface.aliases:
         marks[alias.output] += 5 if alias.kind == "may-alias" else 7
     return marks

@@ -15,23 +15,12 @@ from hashlib import blake2b
 from sys import byteorder
 
 from hloscope.hlo.colours import down_colours, mix, up_colours
-from hloscope.model.canonical import Alias, Flow, Label, NodeKind
+from hloscope.model.canonical import Alias, Flow, NodeKind
 
 # rounds of refinement end when they tell no more slots apart; nested loops need one per level
 MAX_ROUNDS = 8
 # separators of the hashed number stream; every other number in it is a position from 0 up
 _END, _CONTROL, _CALLED, _ALIAS, _SCHEDULE = -1, -2, -3, -4, -5
-
-
-def label_digests(labels: Sequence[Label]) -> list[bytes]:
-    """BLAKE2b-128 of each label."""
-    return [blake2b(repr(tuple(label)).encode(), digest_size=16).digest() for label in labels]
-
-
-def seeds(label_of: Sequence[int], digests: Sequence[bytes]) -> list[int]:
-    """A 64-bit number for what each node is."""
-    table = [int.from_bytes(digest[:8], "little") for digest in digests]
-    return [table[label] for label in label_of]
 
 
 def ranks_among_equals(
@@ -46,17 +35,17 @@ def ranks_among_equals(
     }
 
 
-def settled_colours(flow: Flow, start: Sequence[int], marks: Sequence[int]) -> list[int]:
+def settled_colours(flow: Flow, start: Sequence[int], marks: Mapping[int, int]) -> list[int]:
     """Both colours of each node mixed, after as many rounds as tell more slots apart."""
-    rounds, classes = 1, 0
-    while True:
-        down = down_colours(flow, start, rounds)
-        up = up_colours(flow, down, marks, rounds)
-        both = [mix(d, u) for d, u in zip(down, up, strict=True)]
-        found = len({both[slot] for slot in flow.back})
-        if found <= classes or rounds >= MAX_ROUNDS or found == len(flow.back):
-            return both
-        rounds, classes = rounds + 1, found
+    classes, down, up = 0, list[int](), list[int]()
+    for _ in range(MAX_ROUNDS):
+        down = down_colours(flow, start, down)
+        up = up_colours(flow, down, marks, up)
+        found = len({mix(down[slot], up[slot]) for slot in flow.back})
+        if found in (classes, len(flow.back)):
+            break
+        classes = found
+    return [mix(d, u) for d, u in zip(down, up, strict=True)]
 
 
 def canonical_order(flow: Flow, colours: Sequence[int], owners: Sequence[int]) -> list[int]:

@@ -1,0 +1,196 @@
+"""Computations, wrappers and wires: paired by what is paired inside them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from hloscope.match.classes import BOUNDARY
+from hloscope.match.partners import Partners
+from hloscope.model.canonical import CanonicalModule, NodeKind
+from hloscope.model.pairing import Group, Rule
+
+Votes = dict[int, Counter[int]]  # lhs computation to votes for rhs computations
+
+
+class Boundaries:
+    """Pairs computations from the inside out, with their wrappers and wires."""
+
+    def __init__(self, partners: Partners) -> None:
+        self.partners = partners
+        self.owners_left = _owners(partners.lhs)
+        self.owners_right = _owners(partners.rhs)
+        self.computations: dict[int, int] = {}  # lhs computation to rhs computation
+        self.back: dict[int, int] = {}
+        self.votes: Votes = defaultdict(Counter)
+
+    def run(self) -> None:
+        """Pairs computations, then the wrappers that run them, then wires."""
+        self._vote()
+        self._pair_computations()
+        self._pair_wires()
+        self._pair_in_place()
+
+    def groups(self) -> tuple[Group, ...]:
+        """Fusions whose contents are found in several of the other side's, and the other way."""
+        forward = self._spread(self.votes, self.partners.lhs, self.partners.rhs)
+        mirrored: Votes = defaultdict(Counter)
+        for left, counter in self.votes.items():
+            for right, count in counter.items():
+                mirrored[right][left] += count
+        backward = self._spread(mirrored, self.partners.rhs, self.partners.lhs)
+        lhs, rhs = self.partners.lhs, self.partners.rhs
+        found = {Group(_refs(lhs, [one]), _refs(rhs, several), "split") for one, several in forward}
+        found |= {
+            Group(_refs(lhs, several), _refs(rhs, [one]), "merged") for one, several in backward
+        }
+        return tuple(sorted(found))
+
+    def _spread(
+        self, votes: Votes, one: CanonicalModule, other: CanonicalModule
+    ) -> list[tuple[int, list[int]]]:
+        """Fusions whose contents lie in at least two computations of the other side."""
+        found = []
+        for computation, counter in sorted(votes.items()):
+            wrapper = one.inlined[computation]
+            if wrapper < 0 or len(counter) < 2:
+                continue
+            fusions = [other.inlined[c] for c in sorted(counter) if other.inlined[c] >= 0]
+            if len(fusions) >= 2:
+                found.append((wrapper, fusions))
+        return found
+
+    def _vote(self) -> None:
+        forward, kinds = self.partners.forward, self.partners.lhs.flow.kinds
+        last = len(self.owners_right)
+        for left, owner in enumerate(self.owners_left):
+            right = forward[left]
+            if 0 <= right < last and kinds[left] not in BOUNDARY:
+                self.votes[owner][self.owners_right[right]] += 1
+
+    def _pair_computations(self) -> None:
+        """Best votes first; a pair of wrappers is a vote for the computations around them."""
+        lhs, rhs = self.partners.lhs, self.partners.rhs
+        if lhs.module.entry is not None and rhs.module.entry is not None:
+            self._join(lhs.module.entry, rhs.module.entry)
+        changed = True
+        while changed:
+            ballots = sorted(
+                (-count, left, right)
+                for left, counter in self.votes.items()
+                if left not in self.computations
+                for right, count in counter.items()
+                if right not in self.back
+            )
+            changed = False
+            for _, left, right in ballots:
+                if left not in self.computations and right not in self.back:
+                    changed |= self._join(left, right)
+
+    def _join(self, left: int, right: int) -> bool:
+        self.computations[left] = right
+        self.back[right] = left
+        a, b = self.partners.lhs.inlined[left], self.partners.rhs.inlined[right]
+        if a < 0 or b < 0 or not self.partners.free(a, b) or not self._same_opcode(a, b):
+            return True
+        self.partners.pair(a, b, Rule.BOUNDARY, self._confidence(left, right))
+        self.votes[self.owners_left[a]][self.owners_right[b]] += 1
+        self._join_siblings(a, b)
+        return True
+
+    def _join_siblings(self, left: int, right: int) -> None:
+        """Condition and body, or the branches, of two paired wrappers."""
+        there = {role: self.owners_right[n] for role, n in self.partners.rhs.flow.called[right]}
+        for role, node in self.partners.lhs.flow.called[left]:
+            mine = self.owners_left[node]
+            other = there.get(role)
+            if other is not None and mine not in self.computations and other not in self.back:
+                self.computations[mine] = other
+                self.back[other] = mine
+
+    def _same_opcode(self, left: int, right: int) -> bool:
+        lhs, rhs = self.partners.lhs, self.partners.rhs
+        a, b = lhs.labels[lhs.label_of[left]], rhs.labels[rhs.label_of[right]]
+        return a.opcode == b.opcode
+
+    def _confidence(self, left: int, right: int) -> float:
+        counter = self.votes[left]
+        total = sum(counter.values())
+        return round(counter[right] / total, 2) if total else 0.5
+
+    def _pair_wires(self) -> None:
+        """Wires of paired computations that hand on the same values."""
+        there: dict[object, list[int]] = defaultdict(list)
+        for right in self._open(self.partners.rhs, self.owners_right, self.partners.backward):
+            there[self._key_right(right)].append(right)
+        for nodes in there.values():
+            nodes.reverse()
+        for left in self._open(self.partners.lhs, self.owners_left, self.partners.forward):
+            nodes = there.get(self._key_left(left), [])
+            if nodes:
+                self.partners.pair(left, nodes.pop(), Rule.BOUNDARY, 1.0)
+
+    def _open(self, side: CanonicalModule, owners: list[int], partner: list[int]) -> list[int]:
+        kinds = side.flow.kinds
+        return [n for n in range(len(owners)) if partner[n] < 0 and kinds[n] in BOUNDARY]
+
+    def _key_left(self, node: int) -> object:
+        side, forward = self.partners.lhs, self.partners.forward
+        held = sorted(forward[s] for s in side.flow.sources[node])
+        if -1 in held:
+            return None, node
+        place = self.computations.get(self.owners_left[node], -1)
+        return side.labels[side.label_of[node]], place, tuple(held)
+
+    def _key_right(self, node: int) -> object:
+        side = self.partners.rhs
+        held = sorted(side.flow.sources[node])
+        return side.labels[side.label_of[node]], self.owners_right[node], tuple(held)
+
+    def _pair_in_place(self) -> None:
+        """Wires at the same place: roots, single parameters, operands of paired instructions."""
+        lhs, rhs = self.partners.lhs, self.partners.rhs
+        for left, right in sorted(self.computations.items()):
+            self._pair_if_free(_root(lhs, left), _root(rhs, right))
+            mine, others = _parameters(lhs, left), _parameters(rhs, right)
+            if len(mine) == len(others) == 1:
+                self._pair_if_free(mine[0], others[0])
+        for left in reversed(lhs.order):
+            right = self.partners.forward[left]
+            if right < 0 or left >= len(self.owners_left) or right >= len(self.owners_right):
+                continue
+            for a, b in zip(_operands(lhs, left), _operands(rhs, right), strict=False):
+                self._pair_if_free(a, b)
+
+    def _pair_if_free(self, left: int, right: int) -> None:
+        lhs, rhs = self.partners.lhs, self.partners.rhs
+        kinds = (lhs.flow.kinds[left], rhs.flow.kinds[right])
+        if kinds[0] == kinds[1] and kinds[0] in BOUNDARY and self.partners.free(left, right):
+            if self._same_opcode(left, right):
+                self.partners.pair(left, right, Rule.BOUNDARY, 0.8)
+
+
+def _owners(side: CanonicalModule) -> list[int]:
+    return [n for n, c in enumerate(side.module.computations) for _ in c.instructions]
+
+
+def _root(side: CanonicalModule, computation: int) -> int:
+    return side.offsets[computation] + side.module.computations[computation].root
+
+
+def _parameters(side: CanonicalModule, computation: int) -> list[int]:
+    base = side.offsets[computation]
+    instructions = side.module.computations[computation].instructions
+    return [base + k for k, ins in enumerate(instructions) if ins.opcode == "parameter"]
+
+
+def _operands(side: CanonicalModule, node: int) -> list[int]:
+    ref = side.ref(node)
+    if ref is None:
+        return []
+    base = side.offsets[ref.computation]
+    return [base + o for o in side.instruction(ref).operands]
+
+
+def _refs(side: CanonicalModule, nodes: Iterable[int]):  # type: ignore[no-untyped-def]
+    return tuple(sorted(r for n in nodes if (r := side.ref(n)) is not None))

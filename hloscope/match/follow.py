@@ -1,0 +1,235 @@
+"""Pairs along data flow: what surrounds two nodes says whether they are the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
+
+from hloscope.match.classes import BOUNDARY
+from hloscope.match.partners import Partners
+from hloscope.model.canonical import CanonicalModule, Label
+from hloscope.model.hlo import Metadata
+from hloscope.model.pairing import Ambiguity, Rule
+
+# what a candidate pair has to reach; a label of the same opcode plus one neighbour in place does
+ACCEPTED = 2.0
+# points for agreement. Neighbours in place outweigh labels, labels outweigh where code comes from.
+SAME_LABEL, SAME_SHAPE, SAME_EXTENTS, SAME_OPCODE = 3.0, 2.0, 1.5, 1.0
+NEIGHBOURS = 3.0
+ELSEWHERE = -2.0
+SAME_OP_NAME, SAME_LINE = 0.4, 0.2
+OTHER_OPCODE = -1.5
+# evaluations allowed per unpaired node, over all turns
+EVALUATIONS_PER_NODE = 64
+
+Neighbours = dict[int, list[tuple[int, int]]]
+
+
+class Follower:
+    """Grows the pairing from paired nodes to their neighbours, best candidates first."""
+
+    def __init__(self, partners: Partners) -> None:
+        self.partners = partners
+        self.left = _Around(partners.lhs, partners.forward)
+        self.right = _Around(partners.rhs, partners.backward)
+        self.heap: list[tuple[float, int, int, int, int]] = []
+        self.rank_left = _ranks(partners.lhs)
+        self.rank_right = _ranks(partners.rhs)
+        self.spent = 0
+        self.allowed = EVALUATIONS_PER_NODE * (len(self.left.open) + len(self.right.open) + 100)
+
+    def run(self) -> None:
+        """Pairs until nothing is left that its neighbours speak for."""
+        for node in self.left.open:
+            for left, right in self._from_neighbours(node):
+                self._propose(left, right)
+        while self.heap and self.spent < self.allowed:
+            negative, _, _, left, right = heappop(self.heap)
+            if not self.partners.free(left, right):
+                continue
+            score = self.score(left, right)
+            if score < -negative:
+                self._push(score, left, right)
+                continue
+            self._accept(left, right, score)
+        if self.spent >= self.allowed and self.heap:
+            self.partners.notes.append(
+                f"stopped following data flow after {self.spent} comparisons;"
+                " what is left may have partners that were not found"
+            )
+
+    def _accept(self, left: int, right: int, score: float) -> None:
+        rivals = self._rivals(left, right, score)
+        rule = self._rule(left, right)
+        confidence = 0.5 if rivals else min(0.9, 0.5 + score / 20)
+        if rivals:
+            self._note_rivals(left, right, rivals)
+        self.partners.pair(left, right, rule, round(confidence, 2))
+        for a, b in self._around_pair(left, right):
+            self._propose(a, b)
+
+    def _rivals(self, left: int, right: int, score: float) -> list[tuple[int, int]]:
+        """Candidates for either node that score the same right now."""
+        same = []
+        heap = self.heap
+        for entry in heap[: self.partners.budget.candidates]:
+            if -entry[0] == score and (entry[3] == left) != (entry[4] == right):
+                if self.partners.free(entry[3], entry[4]):
+                    same.append((entry[3], entry[4]))
+        return same
+
+    def _note_rivals(self, left: int, right: int, rivals: list[tuple[int, int]]) -> None:
+        lhs = sorted(
+            {r for n in (left, *(a for a, _ in rivals)) if (r := self.partners.lhs.ref(n))}
+        )
+        rhs = sorted(
+            {r for n in (right, *(b for _, b in rivals)) if (r := self.partners.rhs.ref(n))}
+        )
+        if lhs and rhs:
+            self.partners.ambiguous.append(
+                Ambiguity(tuple(lhs), tuple(rhs), "look alike from everywhere that is paired")
+            )
+
+    def _rule(self, left: int, right: int) -> Rule:
+        operands = self._share_in_place(self.left.below(left), self.right.below(right))[0]
+        users = self._share_in_place(self.left.above(left), self.right.above(right))[0]
+        return Rule.OPERANDS if operands >= users else Rule.USERS
+
+    def _propose(self, left: int, right: int) -> None:
+        if self.partners.free(left, right) and self.spent < self.allowed:
+            self._push(self.score(left, right), left, right)
+
+    def _push(self, score: float, left: int, right: int) -> None:
+        if score >= ACCEPTED:
+            a, b = self.rank_left[left], self.rank_right[right]
+            heappush(self.heap, (-score, max(a, b), min(a, b), left, right))
+
+    def _from_neighbours(self, left: int) -> Iterator[tuple[int, int]]:
+        """Candidates for an unpaired lhs node, from its paired neighbours."""
+        forward = self.partners.forward
+        for source, slot in self.left.below(left):
+            if forward[source] >= 0:
+                for other, other_slot in self.right.open_users.get(forward[source], ()):
+                    if other_slot == slot:
+                        yield left, other
+        for user, slot in self.left.above(left):
+            if forward[user] >= 0:
+                for other, other_slot in self.right.below(forward[user]):
+                    if other_slot == slot:
+                        yield left, other
+
+    def _around_pair(self, left: int, right: int) -> Iterator[tuple[int, int]]:
+        """Candidates that a new pair speaks for."""
+        limit = self.partners.budget.candidates
+        yield from _same_slot(self.left.below(left), self.right.below(right), limit)
+        yield from _same_slot(
+            self.left.open_users.get(left, ()), self.right.open_users.get(right, ()), limit
+        )
+
+    def score(self, left: int, right: int) -> float:
+        """How much speaks for a pair; `ACCEPTED` is enough."""
+        self.spent += 1
+        score = label_score(self.left.label(left), self.right.label(right))
+        below = self._share_in_place(self.left.below(left), self.right.below(right))
+        above = self._share_in_place(self.left.above(left), self.right.above(right))
+        if score < SAME_OPCODE and (below[0] < 1 or above[0] < 1):
+            return 0.0
+        score += NEIGHBOURS * (below[0] + above[0]) + ELSEWHERE * (below[1] + above[1])
+        return score + origin_score(self.left.metadata(left), self.right.metadata(right))
+
+    def _share_in_place(
+        self, left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]
+    ) -> tuple[float, float]:
+        """Shares of neighbours that are paired with each other in place, and with others."""
+        if not left or not right:
+            return (0.0, 0.0) if left or right else (0.2, 0.0)
+        forward, backward = self.partners.forward, self.partners.backward
+        there = set(right)
+        in_place = sum((forward[n], slot) in there for n, slot in left)
+        paired_left = sum(forward[n] >= 0 for n, _ in left)
+        paired_right = sum(backward[n] >= 0 for n, _ in right)
+        most = max(len(left), len(right))
+        return in_place / most, (max(paired_left, paired_right) - in_place) / most
+
+
+class _Around:
+    """Neighbours of the unpaired nodes of one side."""
+
+    def __init__(self, side: CanonicalModule, partner: Sequence[int]) -> None:
+        self.side = side
+        kinds = side.flow.kinds
+        self.open = [n for n, p in enumerate(partner) if p < 0 and kinds[n] not in BOUNDARY]
+        waiting = set(self.open)
+        self.users: Neighbours = defaultdict(list)  # of unpaired nodes
+        self.open_users: Neighbours = defaultdict(list)  # the unpaired ones, of any node
+        for node in range(len(kinds)):
+            if kinds[node] in BOUNDARY:
+                continue
+            for source, slot in self.below(node):
+                if source in waiting:
+                    self.users[source].append((node, slot))
+                if node in waiting:
+                    self.open_users[source].append((node, slot))
+
+    def below(self, node: int) -> list[tuple[int, int]]:
+        """(source, slot) of each operand; called computations count as operands of their role."""
+        flow = self.side.flow
+        sources = self.side.sources(node)
+        if flow.commutative[node]:
+            found = [(s, 0) for s in sources]
+        else:
+            found = [(s, k) for k, s in enumerate(sources)]
+        if node in flow.called:
+            found += [(root, -1 - k) for k, (_, root) in enumerate(flow.called[node])]
+        return found
+
+    def above(self, node: int) -> list[tuple[int, int]]:
+        """(user, slot) of each use of an unpaired node."""
+        return self.users.get(node, [])
+
+    def label(self, node: int) -> Label:
+        return self.side.labels[self.side.label_of[node]]
+
+    def metadata(self, node: int) -> Metadata | None:
+        ref = self.side.ref(node)
+        return None if ref is None else self.side.instruction(ref).metadata
+
+
+def _same_slot(
+    left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]], limit: int
+) -> Iterator[tuple[int, int]]:
+    by_slot: dict[int, list[int]] = defaultdict(list)
+    for node, slot in right:
+        by_slot[slot].append(node)
+    for node, slot in left:
+        for other in by_slot.get(slot, [])[:limit]:
+            yield node, other
+
+
+def _ranks(side: CanonicalModule) -> list[int]:
+    ranks = [0] * len(side.order)
+    for position, node in enumerate(side.order):
+        ranks[node] = position
+    return ranks
+
+
+def label_score(left: Label, right: Label) -> float:
+    """Points for what two labels have in common."""
+    if left == right:
+        return SAME_LABEL
+    if left.opcode != right.opcode:
+        return OTHER_OPCODE
+    if left.shape == right.shape:
+        return SAME_SHAPE
+    return SAME_EXTENTS if left.shape.dims == right.shape.dims else SAME_OPCODE
+
+
+def origin_score(left: Metadata | None, right: Metadata | None) -> float:
+    """Points for the same op name and source line, weak evidence both."""
+    if left is None or right is None:
+        return 0.0
+    score = SAME_OP_NAME if left.op_name and left.op_name == right.op_name else 0.0
+    if left.source_line and left[2:4] == right[2:4]:
+        score += SAME_LINE
+    return score

@@ -1,0 +1,49 @@
+"""The pairing while it is being made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hloscope.model.canonical import CanonicalModule
+from hloscope.model.pairing import Ambiguity, Budget, Rule
+
+
+@dataclass(slots=True, kw_only=True)
+class Partners:
+    """Which node is paired with which, so far.
+
+    Attributes:
+      forward: lhs node to rhs node, -1 for none.
+      backward: rhs node to lhs node, -1 for none.
+      rules: lhs node to (rule, confidence), for the paired ones.
+    """
+
+    lhs: CanonicalModule
+    rhs: CanonicalModule
+    budget: Budget
+    forward: list[int]
+    backward: list[int]
+    rules: dict[int, tuple[Rule, float]] = field(default_factory=dict)
+    ambiguous: list[Ambiguity] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def none(cls, lhs: CanonicalModule, rhs: CanonicalModule, budget: Budget) -> Partners:
+        """Nothing paired yet."""
+        return cls(
+            lhs=lhs,
+            rhs=rhs,
+            budget=budget,
+            forward=[-1] * len(lhs.flow.sources),
+            backward=[-1] * len(rhs.flow.sources),
+        )
+
+    def pair(self, left: int, right: int, rule: Rule, confidence: float) -> None:
+        """Pairs two nodes that have no partner yet."""
+        self.forward[left] = right
+        self.backward[right] = left
+        self.rules[left] = (rule, confidence)
+
+    def free(self, left: int, right: int) -> bool:
+        """Whether neither has a partner."""
+        return self.forward[left] < 0 and self.backward[right] < 0
