@@ -184,7 +184,6 @@ ALWAYS: dict[str, Attributes] = {
     "get-dimension-size": (("dimensions", "{}"),),
     "get-tuple-element": (("index", "0"),),
     "map": (("dimensions", "{}"),),
-    "pad": (("padding", ""),),
     "ragged-all-to-all": (("replica_groups", "{}"),),
     "reduce": (("dimensions", "{}"),),
     "reduce-precision": (("exponent_bits", "0"), ("mantissa_bits", "0")),

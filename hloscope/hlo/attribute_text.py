@@ -6,11 +6,12 @@ Each function takes the serialized sub-message and gives the attributes that XLA
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from hloscope.hlo.quoting import quote
 from hloscope.hlo.schema import hlo_pb2 as pb
-from hloscope.hlo.shape_proto import read_shape
+from hloscope.hlo.shape_proto import Shapes
 from hloscope.hlo.shape_text import format_shape
 from hloscope.hlo.sharding_text import (
     format_groups,
@@ -278,7 +279,7 @@ def sharding(data: bytes) -> Attributes:
 
 def shape(data: bytes) -> str:
     """A shape with its layout."""
-    return format_shape(read_shape(pb.ShapeProto.FromString(data)))
+    return format_shape(Shapes()[data])
 
 
 def operand_layouts(parts: Iterable[bytes]) -> str:
@@ -298,23 +299,18 @@ def backend_config(data: bytes) -> Attributes:
     return (("backend_config", text if is_dictionary(text) else quote(data)),)
 
 
+_BRACE_OR_STRING = re.compile(r'[{}]|"(?:[^"\\]++|\\.)*+"|"', re.DOTALL)
+
+
 def is_dictionary(text: str) -> bool:
     """Whether `text` can stand without quotes: one pair of braces around all of it."""
     if text[:1] != "{" or text[-1:] != "}":
         return False
     depth = 0
-    quoted = False
-    skip = False
-    for position, char in enumerate(text):
-        if skip:
-            skip = False
-        elif quoted:
-            skip = char == "\\"
-            quoted = char != '"'
-        elif char == '"':
-            quoted = True
-        elif char in "{}":
-            depth += 1 if char == "{" else -1
-            if depth == 0:
-                return position == len(text) - 1
+    for token in _BRACE_OR_STRING.finditer(text):
+        if token[0] == '"':
+            return False
+        depth += {"{": 1, "}": -1}.get(token[0], 0)
+        if depth == 0:
+            return token.end() == len(text)
     return False

@@ -7,13 +7,12 @@ from typing import Any
 
 from hloscope.hlo.attribute_fields import ALWAYS, READ
 from hloscope.hlo.attribute_text import Attributes, braced, shape
+from hloscope.hlo.comparisons import default_comparison
 from hloscope.hlo.original_value import format_original_value
 from hloscope.hlo.schema import hlo_pb2 as pb
 from hloscope.hlo.sharding_text import format_sharding
 from hloscope.model.hlo import Shape
 
-# `Comparison::DefaultComparisonType`: what XLA leaves unsaid, by the operands' element type
-_UNSIGNED = ("u", "pred")
 _DIMENSION_OPCODES = {"iota": "iota_dimension", "reshape": "inferred_dimension"}
 _FULL = pb.HloInstructionProto.DESCRIPTOR.fields_by_name
 
@@ -57,7 +56,7 @@ def _by_opcode(
     opcode: str, found: dict[str, str], fields: Mapping[str, Any], operand_dtype: str
 ) -> None:
     """What an opcode says in its own way."""
-    if opcode == "compare" and found.get("type") == _default_comparison(operand_dtype):
+    if opcode == "compare" and found.get("type") == default_comparison(operand_dtype):
         del found["type"]
     elif opcode == "custom-call":
         if found.pop("constrain_layout", None):
@@ -71,12 +70,6 @@ def _by_opcode(
             for name in ("domain_entry_sharding", "domain_exit_sharding")
         )
         found["domain"] = '{{kind="sharding", entry={}, exit={}}}'.format(*sides)
-
-
-def _default_comparison(dtype: str) -> str:
-    if dtype.startswith(_UNSIGNED):
-        return "UNSIGNED"
-    return "SIGNED" if dtype.startswith("s") else "FLOAT"
 
 
 def _unknown(name: str, value: Any) -> list[str]:

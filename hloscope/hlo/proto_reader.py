@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
@@ -15,30 +16,31 @@ from hloscope.hlo.calls import in_print_order, roles
 from hloscope.hlo.header_proto import read_frames, read_header
 from hloscope.hlo.literal_proto import read_literal
 from hloscope.hlo.schema import hlo_pb2 as pb
-from hloscope.hlo.shape_proto import read_shape
+from hloscope.hlo.shape_proto import Shapes
 from hloscope.model.hlo import (
     NO_METADATA,
     Computation,
     Instruction,
-    Literal,
     Metadata,
     Module,
     Shape,
 )
 
+T = TypeVar("T")
+
 _FIELDS = pb.LazyInstruction.DESCRIPTOR.fields_by_name
-_ORIGIN = "original_value"
-# fields that become attributes, with whether they are lists
-_ATTRIBUTE = {
-    _FIELDS[name]: (name, _FIELDS[name].is_repeated)
+_NAME, _OPCODE, _SHAPE, _METADATA, _LITERAL, _PARAMETER, _ID, _CONTROL, _CALLED = (
+    _FIELDS[name]
     for name in (
-        *READ,
-        "dimensions",
-        "domain_entry_sharding",
-        "domain_exit_sharding",
-        _ORIGIN,
+        "name", "opcode", "shape", "metadata", "literal", "parameter_number", "id",
+        "control_predecessor_ids", "called_computation_ids",
     )
-}
+)  # fmt: skip
+_ORIGIN = "original_value"
+_BY_OPCODE = ("dimensions", "domain_entry_sharding", "domain_exit_sharding", _ORIGIN)
+# fields that become attributes
+_ATTRIBUTE = {_FIELDS[name]: name for name in (*READ, *_BY_OPCODE)}
+_LISTS = frozenset(name for field, name in _ATTRIBUTE.items() if field.is_repeated)
 
 
 def read_proto(data: bytes) -> Module:
@@ -50,28 +52,36 @@ def read_proto(data: bytes) -> Module:
     Raises:
       HloscopeError: `data` is none of these, or is damaged.
     """
-    proto = lazy_module(data)
+    proto, newer = lazy_module(data)
     try:
-        return _ModuleReader(proto).read()
+        return _ModuleReader(proto, newer=newer).read()
     except (DecodeError, UnicodeDecodeError) as error:
         raise HloscopeError(
             f"the HLO proto is damaged: {error}", remedy="dump the module again"
         ) from None
 
 
-def lazy_module(data: bytes) -> pb.LazyModule:
+def lazy_module(data: bytes) -> tuple[pb.LazyModule, bool]:
     """The module inside `data`, its instructions' sub-messages not yet decoded.
+
+    Returns:
+      The module, and whether it has fields that the schema lacks.
 
     Raises:
       HloscopeError: `data` holds no HLO module.
     """
-    for candidate in (_of_hlo, _of_module, _of_snapshot):
+    for wrapper, unwrap in _WRAPPERS:
         try:
-            module = candidate(data)
+            whole = wrapper.FromString(data)
         except DecodeError:
             continue
+        module = unwrap(whole)
         if module.computations and all(c.instructions for c in module.computations):
-            return module
+            size = whole.ByteSize()
+            whole.DiscardUnknownFields()
+            if whole.ByteSize() == size:
+                return module, False
+            return unwrap(wrapper.FromString(data)), True
     raise HloscopeError(
         "this is no HLO proto: it holds no module with computations",
         remedy="give an HloProto or HloModuleProto, such as XLA's flag --xla_dump_hlo_as_proto "
@@ -79,30 +89,26 @@ def lazy_module(data: bytes) -> pb.LazyModule:
     )
 
 
-def _of_hlo(data: bytes) -> pb.LazyModule:
-    return pb.LazyHlo.FromString(data).hlo_module
-
-
-def _of_module(data: bytes) -> pb.LazyModule:
-    return pb.LazyModule.FromString(data)
-
-
-def _of_snapshot(data: bytes) -> pb.LazyModule:
-    return pb.LazyHloSnapshot.FromString(data).hlo.hlo_module
+# what a module may be wrapped in, with the way to it
+_WRAPPERS: tuple[tuple[Any, Callable[[Any], pb.LazyModule]], ...] = (
+    (pb.LazyHlo, lambda whole: whole.hlo_module),
+    (pb.LazyModule, lambda whole: whole),
+    (pb.LazyHloSnapshot, lambda whole: whole.hlo.hlo_module),
+)
 
 
 class _ModuleReader:
     """One module; every distinct sub-message is decoded once."""
 
-    def __init__(self, proto: pb.LazyModule) -> None:
+    def __init__(self, proto: pb.LazyModule, *, newer: bool) -> None:
         self.proto = proto
+        self.newer = newer
         self.positions = {c.id: n for n, c in enumerate(proto.computations)}
-        self.shapes: dict[bytes, Shape] = {}
-        self.metadata: dict[bytes, Metadata] = {b"": NO_METADATA}
-        self.literals: dict[bytes, Literal] = {}
+        self.shapes = Shapes()
+        self.metadata = _Decoded(_metadata)
+        self.literals = _Decoded(lambda data: read_literal(pb.LiteralProto.FromString(data)))
         self.attributes: dict[tuple[object, ...], Attributes] = {}
         self.notes: list[str] = []
-        self.newer = _has_unknown_fields(proto)
 
     def read(self) -> Module:
         proto = self.proto
@@ -159,56 +165,79 @@ class _ModuleReader:
         operand_dtype: str,
         positions: Mapping[int, int],
     ) -> Instruction:
-        opcode = proto.opcode
-        shape = self.shape(proto.shape)
-        attrs, literal, calls, controlled = self.attrs(proto, opcode, shape, operand_dtype)
+        """One instruction; `own` holds what has a place of its own, `fields` the attributes."""
+        own: dict[object, Any] = {}
+        fields: list[tuple[str, object]] = []
+        for field, value in proto.ListFields():
+            name = _ATTRIBUTE.get(field)
+            if name is None:
+                own[field] = value
+            else:
+                fields.append((name, tuple(value) if name in _LISTS else value))
+        opcode = own.get(_OPCODE, "")
+        shape = self.shapes[own.get(_SHAPE, b"")]
+        special = _LITERAL in own or _CALLED in own or _CONTROL in own or opcode == "constant"
+        if special and opcode == "custom-call" and _LITERAL in own:
+            fields.append(("literal", own[_LITERAL]))
+        attrs: Attributes = ()
+        if fields or opcode in ALWAYS or self.newer:
+            attrs = self.attrs(proto, opcode, fields, shape, operand_dtype)
+        metadata = own.get(_METADATA)
+        if not special:
+            return Instruction(
+                own.get(_NAME, ""),
+                own.get(_ID, 0),
+                opcode,
+                shape,
+                operands,
+                (),
+                attrs,
+                (),
+                own.get(_PARAMETER, 0) if opcode == "parameter" else -1,
+                None,
+                NO_METADATA if metadata is None else self.metadata[metadata],
+            )
+        constant = opcode == "constant" or _LITERAL in own
         return Instruction(
             proto.name,
             proto.id,
             opcode,
             shape,
             operands,
-            self.called(proto, opcode, operand_dtype) if calls else (),
+            self.called(proto, opcode, operand_dtype),
             attrs,
-            self.control(proto, positions) if controlled else (),
-            proto.parameter_number if opcode == "parameter" else -1,
-            self.literal(proto.literal) if literal or opcode == "constant" else None,
-            self.where(proto.metadata),
+            self.control(proto, positions),
+            -1,
+            self.literals[own.get(_LITERAL, b"")] if constant else None,
+            NO_METADATA if metadata is None else self.metadata[metadata],
         )
 
     def attrs(
-        self, proto: pb.LazyInstruction, opcode: str, shape: Shape, operand_dtype: str
-    ) -> tuple[Attributes, bool, bool, bool]:
-        """The attributes, and whether there are a literal, called computations and control."""
-        fields: list[tuple[str, object]] = []
-        literal = calls = controlled = False
-        of_shape: Shape | None = None
-        for field, value in proto.ListFields():
-            entry = _ATTRIBUTE.get(field)
-            if entry is None:
-                literal = literal or field is _LITERAL
-                calls = calls or field is _CALLED
-                controlled = controlled or field is _CONTROL
-                continue
-            name, repeated = entry
-            fields.append((name, tuple(value) if repeated else value))
-            if name == _ORIGIN:
-                of_shape = shape
-        if literal and opcode == "custom-call":
-            fields.append(("literal", proto.literal))
-        key = (opcode, operand_dtype if opcode == "compare" else "", of_shape, *fields)
+        self,
+        proto: pb.LazyInstruction,
+        opcode: str,
+        fields: list[tuple[str, object]],
+        shape: Shape,
+        operand_dtype: str,
+    ) -> Attributes:
+        """The attributes; each distinct set of fields is worked out once."""
+        key: tuple[object, ...] = (opcode, *fields)
+        if opcode == "compare":
+            key = (operand_dtype, *key)
+        elif any(name == _ORIGIN for name, _ in fields):
+            key = (shape, *key)
         known = self.attributes.get(key)
         if known is None:
             known = attributes(opcode, dict(fields), shape, operand_dtype)
             self.attributes[key] = known
-        if self.newer:
-            known = _with_unknown(known, proto)
-        return known, literal, calls, controlled
+        return _with_unknown(known, proto) if self.newer else known
 
     def called(
         self, proto: pb.LazyInstruction, opcode: str, operand_dtype: str
     ) -> tuple[tuple[str, int], ...]:
         ids = proto.called_computation_ids
+        if not ids:
+            return ()
         called: list[tuple[str, int]] = []
         names = roles(opcode, len(ids), on_predicate=operand_dtype == "pred")
         for role, number in zip(names, ids, strict=True):
@@ -225,31 +254,22 @@ class _ModuleReader:
             self.notes.append(f"'{proto.name}' waits for an instruction that is not there")
         return tuple(position for position in found if position is not None)
 
-    def shape(self, data: bytes) -> Shape:
-        shape = self.shapes.get(data)
-        if shape is None:
-            shape = self.shapes[data] = read_shape(pb.ShapeProto.FromString(data))
-        return shape
 
-    def literal(self, data: bytes) -> Literal:
-        literal = self.literals.get(data)
-        if literal is None:
-            literal = self.literals[data] = read_literal(pb.LiteralProto.FromString(data))
-        return literal
+class _Decoded(dict[bytes, T]):
+    """Serialized sub-messages to what they say, each decoded when first asked for."""
 
-    def where(self, data: bytes) -> Metadata:
-        metadata = self.metadata.get(data)
-        if metadata is None:
-            m = pb.OpMetadata.FromString(data)
-            metadata = self.metadata[data] = Metadata(
-                m.op_name, m.op_type, m.source_file, m.source_line, m.stack_frame_id
-            )
-        return metadata
+    def __init__(self, decode: Callable[[bytes], T]) -> None:
+        super().__init__()
+        self.decode = decode
+
+    def __missing__(self, data: bytes) -> T:
+        decoded = self[data] = self.decode(data)
+        return decoded
 
 
-_LITERAL = _FIELDS["literal"]
-_CALLED = _FIELDS["called_computation_ids"]
-_CONTROL = _FIELDS["control_predecessor_ids"]
+def _metadata(data: bytes) -> Metadata:
+    m = pb.OpMetadata.FromString(data)
+    return Metadata(m.op_name, m.op_type, m.source_file, m.source_line, m.stack_frame_id)
 
 
 def _in_order(
@@ -264,14 +284,6 @@ def _in_order(
         return [by_id[number] for number in sequence]
     except KeyError:
         return protos
-
-
-def _has_unknown_fields(proto: pb.LazyModule) -> bool:
-    """Whether the module or anything inside it has fields that the schema lacks."""
-    known = pb.LazyModule()
-    known.CopyFrom(proto)
-    known.DiscardUnknownFields()  # type: ignore[attr-defined]  # missing from the stubs
-    return known.ByteSize() != proto.ByteSize()
 
 
 def _with_unknown(known: Attributes, proto: pb.LazyInstruction) -> Attributes:

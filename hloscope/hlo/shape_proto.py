@@ -14,17 +14,43 @@ _COMBINE = -(1 << 63)
 # XLA's text has D L # * E SC P M in this order around T and S
 
 
+class Shapes(dict[bytes, Shape]):
+    """Serialized `ShapeProto`s to shapes, each distinct one decoded once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layouts: dict[bytes, Layout] = {}
+
+    def __missing__(self, data: bytes) -> Shape:
+        shape = self[data] = self.decode(data)
+        return shape
+
+    def decode(self, data: bytes) -> Shape:
+        proto = pb.LazyShape.FromString(data)
+        dtype = name_of(proto.element_type)
+        if dtype in ("tuple", "buffer"):
+            return Shape(dtype, (), None, tuple([self[part] for part in proto.tuple_shapes]))
+        layout = self.layout(proto.layout) if proto.HasField("layout") else None
+        dims = tuple(proto.dimensions)
+        if not dims:
+            # XLA prints no layout for a plain scalar, so text could not give one
+            return Shape(dtype, (), None if layout == Layout(()) else layout)
+        flags = proto.is_dynamic_dimension
+        dynamic = tuple([n for n, flag in enumerate(flags) if flag]) if flags else ()
+        if dynamic:
+            dims = tuple(-1 if d == _UNBOUNDED else d for d in dims)
+        return Shape(dtype, dims, layout, (), dynamic)
+
+    def layout(self, data: bytes) -> Layout:
+        layout = self.layouts.get(data)
+        if layout is None:
+            layout = self.layouts[data] = read_layout(pb.LayoutProto.FromString(data))
+        return layout
+
+
 def read_shape(proto: pb.ShapeProto) -> Shape:
     """One shape, in the form that `shape_text.read_shape` gives for XLA's text of it."""
-    dtype = name_of(proto.element_type)
-    if proto.tuple_shapes:
-        return Shape(dtype, (), None, tuple(read_shape(s) for s in proto.tuple_shapes))
-    dims = tuple(-1 if d == _UNBOUNDED else d for d in proto.dimensions)
-    dynamic = tuple(n for n, flag in enumerate(proto.is_dynamic_dimension) if flag)
-    layout = read_layout(proto.layout) if proto.HasField("layout") else None
-    if not dims and layout == Layout(()):
-        layout = None  # XLA prints no layout for a plain scalar, so text could not give one
-    return Shape(dtype, dims, layout, (), dynamic)
+    return Shapes()[proto.SerializeToString()]
 
 
 def read_layout(proto: pb.LayoutProto) -> Layout:
@@ -38,7 +64,7 @@ def read_layout(proto: pb.LayoutProto) -> Layout:
 def _rest(proto: pb.LayoutProto) -> str:
     """The uncommon properties, in the order in which XLA's `Layout::Print` has them."""
     parts: list[str] = []
-    if proto.dim_level_types:
+    if any(proto.dim_level_types):
         parts.append(f"D({','.join(_levels(proto))})")
     if proto.tail_padding_alignment_in_elements > 1:
         parts.append(f"L({proto.tail_padding_alignment_in_elements})")

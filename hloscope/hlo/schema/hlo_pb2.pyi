@@ -1804,6 +1804,20 @@ class LazyModule(_message.Message):
     backend_config: bytes
     def __init__(self, name: _Optional[str] = ..., entry_computation_name: _Optional[str] = ..., entry_computation_id: _Optional[int] = ..., computations: _Optional[_Iterable[_Union[LazyComputation, _Mapping]]] = ..., host_program_shape: _Optional[_Union[ProgramShapeProto, _Mapping]] = ..., id: _Optional[int] = ..., pjrt_id: _Optional[int] = ..., schedule: _Optional[_Union[HloScheduleProto, _Mapping]] = ..., input_output_alias: _Optional[_Union[HloInputOutputAliasProto, _Mapping]] = ..., payloads: _Optional[_Iterable[bytes]] = ..., buffer_donor: _Optional[_Union[HloBufferDonorProto, _Mapping]] = ..., cross_program_prefetches: _Optional[_Iterable[_Union[CrossProgramPrefetch, _Mapping]]] = ..., is_dynamic: _Optional[bool] = ..., spmd_output_sharding: _Optional[_Union[OpSharding, _Mapping]] = ..., spmd_parameters_shardings: _Optional[_Iterable[_Union[OpSharding, _Mapping]]] = ..., use_auto_spmd_partitioning: _Optional[bool] = ..., device_assignment: _Optional[_Union[DeviceAssignmentProto, _Mapping]] = ..., stack_frame_index: _Optional[_Union[StackFrameIndexProto, _Mapping]] = ..., frontend_attributes: _Optional[_Union[FrontendAttributes, _Mapping]] = ..., original_value_recovery_table: _Optional[bytes] = ..., device_type: _Optional[str] = ..., backend_config: _Optional[bytes] = ...) -> None: ...
 
+class LazyShape(_message.Message):
+    __slots__ = ("element_type", "dimensions", "is_dynamic_dimension", "tuple_shapes", "layout")
+    ELEMENT_TYPE_FIELD_NUMBER: _ClassVar[int]
+    DIMENSIONS_FIELD_NUMBER: _ClassVar[int]
+    IS_DYNAMIC_DIMENSION_FIELD_NUMBER: _ClassVar[int]
+    TUPLE_SHAPES_FIELD_NUMBER: _ClassVar[int]
+    LAYOUT_FIELD_NUMBER: _ClassVar[int]
+    element_type: PrimitiveType
+    dimensions: _containers.RepeatedScalarFieldContainer[int]
+    is_dynamic_dimension: _containers.RepeatedScalarFieldContainer[bool]
+    tuple_shapes: _containers.RepeatedScalarFieldContainer[bytes]
+    layout: bytes
+    def __init__(self, element_type: _Optional[_Union[PrimitiveType, str]] = ..., dimensions: _Optional[_Iterable[int]] = ..., is_dynamic_dimension: _Optional[_Iterable[bool]] = ..., tuple_shapes: _Optional[_Iterable[bytes]] = ..., layout: _Optional[bytes] = ...) -> None: ...
+
 class LazyHlo(_message.Message):
     __slots__ = ("hlo_module", "buffer_assignment")
     HLO_MODULE_FIELD_NUMBER: _ClassVar[int]
