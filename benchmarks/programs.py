@@ -1,0 +1,50 @@
+"""Small programs of many kinds, compiled once, whose modules the benchmarks work on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import platformdirs
+
+# the worker's own text is part of the key: another list of programs is another pool
+_WORKER = Path(__file__).with_name("program_worker.py")
+
+
+def compiled_modules(platforms: tuple[str, ...] = ("cpu", "tpu")) -> dict[str, Path]:
+    """HLO protos by name, compiled in a child process where the cache has none.
+
+    A platform whose compiler is not installed gives none, and its absence is in the names.
+    """
+    modules: dict[str, Path] = {}
+    for platform in platforms:
+        folder = _cache_folder(platform)
+        if not (folder / "complete").exists():
+            _compile(platform, folder)
+        modules.update((path.name.removesuffix(".hlo.pb"), path) for path in folder.glob("*.pb"))
+    return dict(sorted(modules.items()))
+
+
+def _cache_folder(platform: str) -> Path:
+    from importlib.metadata import version
+
+    key = hashlib.blake2b(_WORKER.read_bytes(), digest_size=6).hexdigest()
+    root = Path(platformdirs.user_cache_dir("hloscope")) / "benchmark-modules"
+    return root / f"{platform}-jax{version('jax')}-{key}"
+
+
+def _compile(platform: str, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = {
+        **os.environ,
+        "JAX_PLATFORMS": "cpu",
+        "TPU_SKIP_MDS_QUERY": "1",
+        "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
+        "XLA_FLAGS": "--xla_force_host_platform_device_count=8",
+    }
+    command = [sys.executable, str(_WORKER), platform, str(folder)]
+    subprocess.run(command, env=environment, check=True, stderr=subprocess.DEVNULL)
+    (folder / "complete").touch()
