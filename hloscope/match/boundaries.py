@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from hloscope.match.classes import BOUNDARY
 from hloscope.match.partners import Partners
-from hloscope.model.canonical import CanonicalModule, NodeKind
+from hloscope.model.canonical import CanonicalModule, Ref
 from hloscope.model.pairing import Group, Rule
 
 Votes = dict[int, Counter[int]]  # lhs computation to votes for rhs computations
@@ -165,9 +165,9 @@ class Boundaries:
     def _pair_if_free(self, left: int, right: int) -> None:
         lhs, rhs = self.partners.lhs, self.partners.rhs
         kinds = (lhs.flow.kinds[left], rhs.flow.kinds[right])
-        if kinds[0] == kinds[1] and kinds[0] in BOUNDARY and self.partners.free(left, right):
-            if self._same_opcode(left, right):
-                self.partners.pair(left, right, Rule.BOUNDARY, 0.8)
+        alike = kinds[0] == kinds[1] and kinds[0] in BOUNDARY and self._same_opcode(left, right)
+        if alike and self.partners.free(left, right):
+            self.partners.pair(left, right, Rule.BOUNDARY, 0.8)
 
 
 def _owners(side: CanonicalModule) -> list[int]:
@@ -192,5 +192,5 @@ def _operands(side: CanonicalModule, node: int) -> list[int]:
     return [base + o for o in side.instruction(ref).operands]
 
 
-def _refs(side: CanonicalModule, nodes: Iterable[int]):  # type: ignore[no-untyped-def]
+def _refs(side: CanonicalModule, nodes: Iterable[int]) -> tuple[Ref, ...]:
     return tuple(sorted(r for n in nodes if (r := side.ref(n)) is not None))

@@ -71,13 +71,12 @@ class Follower:
 
     def _rivals(self, left: int, right: int, score: float) -> list[tuple[int, int]]:
         """Candidates for either node that score the same right now."""
-        same = []
-        heap = self.heap
-        for entry in heap[: self.partners.budget.candidates]:
-            if -entry[0] == score and (entry[3] == left) != (entry[4] == right):
-                if self.partners.free(entry[3], entry[4]):
-                    same.append((entry[3], entry[4]))
-        return same
+        nearby = self.heap[: self.partners.budget.candidates]
+        return [
+            (a, b)
+            for negative, _, _, a, b in nearby
+            if -negative == score and (a == left) != (b == right) and self.partners.free(a, b)
+        ]
 
     def _note_rivals(self, left: int, right: int, rivals: list[tuple[int, int]]) -> None:
         lhs = sorted(

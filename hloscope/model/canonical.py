@@ -108,6 +108,7 @@ class CanonicalModule:
     Attributes:
       strict: whether `fingerprint` covers layouts and the schedule.
       off: names of the passes that were switched off.
+      count: nodes that are instructions; elements and slots have the numbers from here on.
       offsets: the first node of each computation.
       flow: the graph.
       labels: the distinct labels.
@@ -129,6 +130,7 @@ class CanonicalModule:
     module: Module
     strict: bool
     off: frozenset[str]
+    count: int
     offsets: tuple[int, ...]
     flow: Flow
     labels: tuple[Label, ...]
@@ -161,7 +163,7 @@ class CanonicalModule:
 
     def ref(self, node: int) -> Ref | None:
         """The instruction of a node, `None` for an element or a slot."""
-        if node >= self.module.instruction_count:
+        if node >= self.count:
             return None
         computation = bisect_right(self.offsets, node) - 1
         return Ref(computation, node - self.offsets[computation])

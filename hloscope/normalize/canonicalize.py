@@ -85,6 +85,7 @@ def normalize(
         module=module,
         strict=options.strict,
         off=off,
+        count=wiring.count,
         offsets=tuple(wiring.offsets),
         flow=flow,
         labels=tuple(table.labels),

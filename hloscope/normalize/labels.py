@@ -57,6 +57,11 @@ class LabelTable:
             found = self._seen[key] = self.number(label)
         return found
 
+    def parameter(self, ins: Instruction) -> int:
+        """The label of a parameter whose place says what it is: of a reducer, a comparator."""
+        label = self.labels[self.operation(ins)]
+        return self.number(label._replace(attrs=(("number", str(ins.parameter)), *label.attrs)))
+
     def boundary(self, ins: Instruction) -> int:
         """The label of a wire or wrapper: its shape follows from what it carries."""
         attrs = ins.attrs
@@ -104,7 +109,12 @@ def label_nodes(module: Module, wiring: Wiring, table: LabelTable) -> tuple[list
     node = 0
     for number, computation in enumerate(module.computations):
         for position, ins in enumerate(computation.instructions):
-            label = table.operation(ins) if kinds[node] == operation else table.boundary(ins)
+            if kinds[node] != operation:
+                label = table.boundary(ins)
+            elif ins.opcode == "parameter" and number != module.entry:
+                label = table.parameter(ins)
+            else:
+                label = table.operation(ins)
             if table.keeps_noise:
                 label = table.with_kept(label, Place(computation, number, ins, position))
             label_of.append(label)
