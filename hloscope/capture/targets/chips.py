@@ -117,8 +117,9 @@ def _gpu(name: str, row: Mapping[str, Any]) -> ChipEntry:
 
 
 def _flops(row: Mapping[str, Any], devices: int) -> Mapping[str, float]:
-    flops = {dtype: tera * TERA / devices for dtype, tera in sorted(row["peak_tflops"].items())}
-    return MappingProxyType(flops)
+    flops = sorted(row["peak_tflops"].items())
+    # rounded: 66.9 times 10**12 is 66900000000000.01
+    return MappingProxyType({dtype: round(tera * TERA) / devices for dtype, tera in flops})
 
 
 def _rule(row: Mapping[str, Any]) -> TopologyRule:

@@ -68,9 +68,9 @@ class TopologyRule:
         return tuple(format_sides(example) for example in ranked[:count])
 
     @property
-    def largest(self) -> tuple[int, ...]:
-        """The largest topology worth showing: a full pod."""
-        return self.examples[-1]
+    def example_names(self) -> tuple[str, ...]:
+        """The examples as they are written in a target, a full pod last."""
+        return tuple(map(format_sides, self.examples))
 
     def sentence(self) -> str:
         """The rule in words."""
