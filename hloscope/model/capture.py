@@ -9,6 +9,10 @@ from enum import StrEnum
 from hloscope.model.units import Bytes, Maybe, Seconds
 
 
+SCHEMA = 1
+"""Version of the records of this module, as capture files hold them."""
+
+
 class Depth(StrEnum):
     """How far a capture compiles."""
 
@@ -108,6 +112,7 @@ class Provenance:
       jax_config: JAX configuration values that differ from their defaults.
       ambient_mesh: axis sizes of the mesh current while tracing, `None` for none.
       axis_rules: logical axis rules current while tracing, in order.
+      ambient_mesh_from: `jax.set_mesh` or `with mesh`, which Flax's logical constraints ignore.
       warnings: JAX's and XLA's warnings while tracing and compiling.
       git_revision: of the program's own source, `None` outside a repository.
       options: the program's options.
@@ -127,6 +132,7 @@ class Provenance:
     options: Mapping[str, str]
     seconds: Mapping[str, Seconds]
     peak_memory: Maybe[Bytes]
+    ambient_mesh_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

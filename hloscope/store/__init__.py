@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hloscope.store.archive import SCHEMA, read, write
+from hloscope.store.archive import is_capture, read, write
 from hloscope.store.atomic import write_atomically
 from hloscope.store.cache import Cache, CacheEntry, user_cache
 
-__all__ = ["SCHEMA", "Cache", "CacheEntry", "read", "user_cache", "write", "write_atomically"]
+__all__ = ["Cache", "CacheEntry", "is_capture", "read", "user_cache", "write", "write_atomically"]

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from hloscope.errors import HloscopeError
-from hloscope.model.capture import Capture
+from hloscope.model.capture import SCHEMA, Capture
 from hloscope.store.atomic import write_atomically
 from hloscope.store.records import RecordError, from_json, to_json
 
-SCHEMA = 1
 MANIFEST = "manifest.json"
 
 # Protobuf refuses messages from 2 GiB on, so no payload can be larger; this also bounds what a
@@ -25,6 +24,7 @@ MAX_PAYLOAD = 2**31 - 1
 # 100,000 leaves take about 30 MB
 MAX_MANIFEST = 2**28
 
+_ZIP_MAGIC = b"PK\x03\x04"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip can hold
 # deflate's fastest: higher levels save little on HLO protos for several times the time
 _LEVEL = 1
@@ -53,6 +53,15 @@ def _write_zip(capture: Capture, file: BinaryIO) -> None:
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, data)
+
+
+def is_capture(path: Path) -> bool:
+    """Whether a file looks like a capture: it begins like a zip, as no HLO file does."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_ZIP_MAGIC)) == _ZIP_MAGIC
+    except OSError:
+        return False
 
 
 def read(path: Path) -> Capture:

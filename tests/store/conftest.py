@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from hloscope import store
 from hloscope.model.capture import (
+    SCHEMA,
     Capture,
     CostFigures,
     Depth,
@@ -35,7 +35,7 @@ LEAF = Leaf(
 
 def _make_capture(**changes: object) -> Capture:
     capture = Capture(
-        schema=store.SCHEMA,
+        schema=SCHEMA,
         program="gpt3-tiny:nnx",
         target="tpu:v5e:2x2",
         depth=Depth.HLO,

@@ -1,0 +1,79 @@
+"""What to tell the user when the compiler process does not deliver."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from pathlib import Path
+
+from hloscope.capture.standard_error import tail
+from hloscope.errors import HloscopeError
+from hloscope.model.units import Bytes, Maybe, Measured
+
+_ENOUGH_SPACE = 2**20
+
+
+def timed_out(seconds: float, phase: str) -> HloscopeError:
+    """The time that the user allows is over."""
+    return HloscopeError(
+        f"capture took longer than {seconds:g} s; it was in the step '{phase}'",
+        remedy="a longer --timeout, or --depth hlo, which skips code generation",
+    )
+
+
+def guard_lost(phase: str) -> HloscopeError:
+    """The process that guards the compiler is gone, and the compiler with it."""
+    return HloscopeError(
+        f"the compiler process and its guard were killed in the step '{phase}'",
+        remedy="run it again; where memory is short, capture one program at a time",
+    )
+
+
+def child_died(
+    code: int, phase: str, standard_error: str, peak_memory: Maybe[Bytes]
+) -> HloscopeError:
+    """The compiler process ended with a signal or an exit code of its own."""
+    said = tail(standard_error)
+    memory = ""
+    if isinstance(peak_memory, Measured):
+        memory = f" after using {peak_memory.value / 2**30:.1f} GiB of memory"
+    ending = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with code {code}"
+    problem = f"the compiler process {ending}{memory}, in the step '{phase}'"
+    if said:
+        problem += "; its last lines:\n    " + said.replace("\n", "\n    ")
+    return HloscopeError(problem, remedy=_remedy(code))
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return f"signal {signal.Signals(number).name}"
+    except ValueError:
+        return f"signal {number}"
+
+
+def _remedy(code: int) -> str:
+    if code == -signal.SIGKILL:
+        return (
+            "if nobody killed it, this machine ran out of memory: fewer layers, --depth hlo, "
+            "or a machine with more"
+        )
+    return "run it again; if it dies again, the compiler cannot take this program"
+
+
+def nothing_dumped(folder: Path, refusal: str | None) -> HloscopeError:
+    """The compile is over and its optimized HLO is not there, or not whole."""
+    if refusal is not None:
+        return HloscopeError(
+            f"the compiler ran out of memory before it had optimized HLO: {refusal.strip()}",
+            remedy="a smaller program or a larger target",
+        )
+    free = shutil.disk_usage(folder).free
+    if free < _ENOUGH_SPACE:
+        return HloscopeError(
+            f"no space left for the compiler's dump in '{folder.parent}'",
+            remedy="free space there, or set TMPDIR to a folder with space",
+        )
+    return HloscopeError(
+        "the compiler ended well and left no whole optimized HLO",
+        remedy="run it again; if that persists, report it with the versions of jax and jaxlib",
+    )

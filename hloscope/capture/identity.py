@@ -1,0 +1,120 @@
+"""What makes two captures the same: keys for the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform as machine
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from hloscope.capture.messages import Lowered, Request
+from hloscope.capture.provenance import installed
+from hloscope.capture.targets.toolchain import toolchain
+from hloscope.model.capture import SCHEMA, Capture, Depth
+
+_STEERING = ("XLA_", "JAX_", "LIBTPU_", "TPU_", "TF_XLA_", "NVIDIA_TF32", "CUDA_", "MEGASCALE_")
+# where things go, not what they are
+_NOT_STEERING = frozenset(
+    {"JAX_COMPILATION_CACHE_DIR", "JAX_LOGGING_LEVEL", "TPU_LOG_DIR", "JAX_TRACEBACK_FILTERING"}
+)
+# all that takes part in making a reference program and its capture
+_ROOMS = ("capture", "decoders", "hlo", "model")
+_PACKAGES = ("jax", "jaxlib", "numpy", "flax", "optax")
+
+
+class CaptureCache(Protocol):
+    """Keeps captures by key; `hloscope.store.Cache` is one."""
+
+    def find(self, key: str, depth: Depth) -> Capture | None:
+        """The capture under `key`, or under what it is an alias of, at least as deep."""
+
+    def keep(self, capture: Capture, key: str) -> None:
+        """Keeps a capture under `key`."""
+
+    def alias(self, alias: str, key: str) -> None:
+        """Makes `alias` another name of `key`."""
+
+
+def steering(overridden: Mapping[str, str]) -> dict[str, str]:
+    """The user's environment variables that steer JAX or XLA.
+
+    Args:
+      overridden: variables that hloscope sets in the compiler process, whatever the user has.
+    """
+    return {
+        name: value
+        for name, value in sorted(os.environ.items())
+        if name.startswith(_STEERING)
+        and name not in _NOT_STEERING
+        and (name == "XLA_FLAGS" or name not in overridden)
+    }
+
+
+def reference_key(request: Request, environment: Mapping[str, str], platform: str) -> str:
+    """Key of a reference program, known before anything is traced.
+
+    It holds for those alone: their source is ours, and reads nothing but what is in the key.
+    """
+    return _digest(
+        program=request.program,
+        versions={
+            "python": machine.python_version(),
+            **installed(_PACKAGES),
+            **toolchain(platform).versions,
+        },
+        **_circumstances(request, environment),
+    )
+
+
+def traced_key(
+    request: Request, lowered: Lowered, stablehlo: bytes, environment: Mapping[str, str]
+) -> str:
+    """Key of any program, once it is traced: whatever its factory read is in what it made.
+
+    Source lines are part of the StableHLO, so that a capture never shows lines of older source.
+    """
+    return _digest(
+        stablehlo=hashlib.sha256(stablehlo).hexdigest(),
+        inputs=[asdict(leaf) for leaf in lowered.inputs],
+        outputs=[asdict(leaf) for leaf in lowered.outputs],
+        devices=lowered.devices,
+        jit_options=lowered.jit_options,
+        versions=lowered.versions,
+        jax_config=lowered.jax_config,
+        ambient_mesh=(lowered.ambient_mesh, lowered.ambient_mesh_from),
+        axis_rules=lowered.axis_rules,
+        **_circumstances(request, environment),
+    )
+
+
+def _circumstances(request: Request, environment: Mapping[str, str]) -> dict[str, object]:
+    return {
+        "target": request.target,
+        "xla_flags": dict(request.xla_flags),
+        "environment": dict(environment),
+        "hloscope": _own_source(),
+        "schema": SCHEMA,
+    }
+
+
+def _digest(**parts: object) -> str:
+    # `default` for the read-only mappings among the parts
+    text = json.dumps(parts, sort_keys=True, default=dict)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@cache
+def _own_source() -> str:
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for room in _ROOMS:
+        for path in sorted((package / room).rglob("*")):
+            if path.suffix in {".py", ".toml"}:
+                digest.update(path.relative_to(package).as_posix().encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,196 @@
+"""Making the program that a spec names; runs in the compiler process."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from urllib.parse import unquote
+
+from hloscope.errors import HloscopeError
+from hloscope.model.program import Program
+
+_SPEC = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<factory>[A-Za-z_][\w.]*)(\?(?P<options>.*))?$")
+_INTEGER = re.compile(r"[+-]?\d+$")
+_FLOAT = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?$")
+
+Option = bool | int | float | str
+
+
+def is_reference(spec: str) -> bool:
+    """Whether a spec names a reference decoder rather than `package.module:factory`."""
+    decoders = importlib.import_module("hloscope.decoders")
+    head, _, rest = spec.partition(":")
+    if head in decoders.NAMES or not _SPEC.match(spec):
+        return True
+    # `gpt3-6:nnx` is a decoder mistyped, unless there is such a module
+    return rest.partition("?")[0] in decoders.STACKS and _find(head) is None
+
+
+def check_spec(spec: str) -> None:
+    """Refuses a spec that no program can have, before any process is started.
+
+    Raises:
+      HloscopeError: the spec names an unknown decoder, stack or option.
+    """
+    if is_reference(spec):
+        importlib.import_module("hloscope.decoders").parse_spec(spec)
+
+
+def load_program(spec: str, devices: Sequence[Any]) -> tuple[Program, Path | None]:
+    """The program that a spec names, with the source file that made it.
+
+    Args:
+      spec: `gpt3-6b:nnx?layers=4` or `package.module:factory?option=value`, whose factory is
+        called with the target's devices and the options.
+      devices: the target's devices.
+
+    Raises:
+      HloscopeError: no such program, or its factory failed.
+    """
+    if is_reference(spec):
+        decoders = importlib.import_module("hloscope.decoders")
+        program = decoders.resolve(spec, devices)
+        assert isinstance(program, Program)  # noqa: S101 - the registry's promise
+        return program, Path(str(decoders.__file__))
+    found = _SPEC.match(spec)
+    assert found is not None  # noqa: S101 - otherwise it is a reference
+    module = _import(found["module"], spec)
+    factory = _factory(module, found["factory"], spec)
+    options = parse_options(found["options"] or "", spec)
+    program = _call(factory, devices, options, spec)
+    written = {name: str(value) for name, value in sorted(options.items())}
+    name = program.name or spec
+    program = replace(program, name=name, options={**written, **program.options})
+    return program, Path(module.__file__) if module.__file__ else None
+
+
+def parse_options(text: str, spec: str) -> dict[str, Option]:
+    """Options of a query string: `true` and `false`, integers and floats as such, else strings.
+
+    Raises:
+      HloscopeError: an option without `=`, or given twice.
+    """
+    options: dict[str, Option] = {}
+    for item in filter(None, text.split("&")):
+        name, equals, value = item.partition("=")
+        if not equals or not name.isidentifier():
+            raise HloscopeError(f"option '{item}' is not name=value", where=spec)
+        if name in options:
+            raise HloscopeError(f"option '{name}' is given twice", where=spec)
+        options[name] = _value(unquote(value))
+    return options
+
+
+def _value(text: str) -> Option:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if _INTEGER.match(text):
+        return int(text)
+    return float(text) if _FLOAT.match(text) else text
+
+
+def _find(module: str) -> object | None:
+    try:
+        return importlib.util.find_spec(module)
+    except (ImportError, ValueError, AttributeError):
+        return None
+
+
+def _import(name: str, spec: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (name == error.name or name.startswith(f"{error.name}.")):
+            raise failed(f"importing '{name}'", error, spec) from error
+        raise HloscopeError(
+            f"no module '{error.name}'",
+            where=spec,
+            remedy="hloscope programs lists the reference programs; a module of your own must be "
+            "in the current folder or on PYTHONPATH",
+        ) from error
+    except (Exception, SystemExit) as error:
+        raise failed(f"importing '{name}'", error, spec) from error
+
+
+def _factory(module: ModuleType, name: str, spec: str) -> Callable[..., object]:
+    value: object = module
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    if not callable(value):
+        state = "has no" if value is None else "has, but cannot call,"
+        candidates = [
+            key
+            for key, item in sorted(vars(module).items())
+            if inspect.isfunction(item) and item.__module__ == module.__name__ and key[0] != "_"
+        ]
+        remedy = f"one of its functions: {', '.join(candidates)}" if candidates else None
+        raise HloscopeError(
+            f"module '{module.__name__}' {state} '{name}'", where=spec, remedy=remedy
+        )
+    return value
+
+
+def _call(
+    factory: Callable[..., object], devices: Sequence[Any], options: Mapping[str, Option], spec: str
+) -> Program:
+    _check_options(factory, devices, options, spec)
+    try:
+        program = factory(devices, **options)
+    except HloscopeError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise failed("the factory", error, spec) from error
+    if not isinstance(program, Program):
+        raise HloscopeError(
+            f"the factory returned {type(program).__name__!r}, not a hloscope.Program",
+            where=spec,
+            remedy="return hloscope.Program(function=step, args=(abstract arguments, ...))",
+        )
+    return program
+
+
+def _check_options(
+    factory: Callable[..., object], devices: Sequence[Any], options: Mapping[str, Option], spec: str
+) -> None:
+    try:
+        signature = inspect.signature(factory)
+    except (TypeError, ValueError):
+        return  # some callables have none; the call itself will tell
+    try:
+        signature.bind(devices, **options)
+    except TypeError as error:
+        raise HloscopeError(
+            f"the factory cannot be called with the target's devices and these options: {error}",
+            where=spec,
+            remedy=f"its signature is {signature}; it is called as factory(devices, **options)",
+        ) from error
+
+
+def failed(action: str, error: BaseException, spec: str) -> HloscopeError:
+    """The error for an exception of the user's own code: what it said and where it came from."""
+    said = "".join(traceback.format_exception_only(error)).strip()
+    place = user_frame(error)
+    return HloscopeError(
+        f"{action} raised {said}",
+        where=f"{place}, for {spec}" if place else spec,
+        remedy="fix that; the program has to trace before it can be compiled",
+    )
+
+
+def user_frame(error: BaseException) -> str | None:
+    """`file:line in function` of the innermost frame that is not installed code."""
+    installed = (f"{sys.prefix}/", f"{sys.base_prefix}/", str(Path(__file__).parents[1]), "<frozen")
+    place = None
+    for frame in traceback.extract_tb(error.__traceback__):
+        if not frame.filename.startswith(installed):
+            place = f"{frame.filename}:{frame.lineno} in {frame.name}"
+    return place
