@@ -79,7 +79,7 @@ def _open_path(path: Path, options: OpenOptions) -> Source:
 
 
 def _compile(spec: str, options: OpenOptions) -> Source:
-    from hloscope import capture, sources
+    from hloscope import capture, sources, store
 
     if options.target is None:
         raise HloscopeError(
@@ -92,6 +92,6 @@ def _compile(spec: str, options: OpenOptions) -> Source:
         depth=options.depth,
         xla_flags=options.xla_flags,
         timeout=options.timeout,
-        cache=options.cache,
+        cache=store.user_cache() if options.cache else None,
     )
     return sources.from_capture(taken, label=spec)

@@ -8,7 +8,6 @@ from enum import StrEnum
 
 from hloscope.model.units import Bytes, Maybe, Seconds
 
-
 SCHEMA = 1
 """Version of the records of this module, as capture files hold them."""
 
