@@ -16,8 +16,9 @@ from hloscope.model.units import Maybe, Measured, Missing
 
 # They mark a place or a placement: no arithmetic, and the value does not move
 _MARKERS = frozenset({
-    "AllocateBuffer", "AssumeGatherIndicesInBound", "BarrierStart", "BarrierDone",
-    "ConcatBitcast", "LayoutConstraint", "PinningCustomCall", "Sharding", "SPMDFullToShardShape",
+    "AllocateBuffer", "AssumeGatherIndicesInBound", "AsyncCollectiveDone",
+    "AsyncCollectiveStart", "BarrierDone", "BarrierStart", "ConcatBitcast", "LayoutConstraint",
+    "PinningCustomCall", "Sharding", "SPMDFullToShardShape",
     "SPMDShardToFullShape", "SetBound", "annotate_device_placement", "xla.sdy.FuncResultSharding",
     "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape", "Pin", "Unpin", "CreateBuffer",
 })  # fmt: skip

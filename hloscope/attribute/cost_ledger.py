@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hloscope.attribute.cost_entries import ModulePath, Place, Places, entries
-from hloscope.attribute.cost_executions import TripCount, executions
+from hloscope.attribute.cost_executions import Executions
 from hloscope.attribute.cost_reconcile import reconcile
+from hloscope.attribute.cost_totals import total_of
 from hloscope.attribute.cost_users import Graph
-from hloscope.attribute.cost_xla import CURRENT_RULES, XlaRules, replay
-from hloscope.attribute.kernel_times import WireBytes, kernel_times
+from hloscope.attribute.cost_xla import CURRENT_RULES, Replay, XlaRules
+from hloscope.attribute.kernel_times import kernel_times
 from hloscope.model.canonical import Ref
 from hloscope.model.capture import CostFigures
 from hloscope.model.cost import CostEntry, CostLedger, KernelTime, Quantity, Total, times
-from hloscope.model.hlo import MeasuredTimes, Module
+from hloscope.model.hlo import MeasuredTimes
 from hloscope.model.target import Chip
 from hloscope.model.units import Maybe, Measured, Missing
 
@@ -27,43 +28,46 @@ class CostContext:
     Attributes:
       label: what reports call the side.
       chip: the chip whose peaks time estimates rest on, `None` for no estimates.
+      mesh: axis sizes of the program's mesh in order; `None` takes what the module spells.
       measured: device times of a profile; they count before estimates.
       module_path: an instruction's module path.
       source: an instruction's `file:line`.
       reported: XLA's cost analysis of the module.
       rules: the rules of the XLA that made `reported`.
-      wire_bytes: what a collective sends per device and execution.
     """
 
     label: str = ""
     chip: Chip | None = None
+    mesh: Mapping[str, int] | None = None
     measured: MeasuredTimes | None = None
     module_path: ModulePath | None = None
     source: Place | None = None
     reported: CostFigures | None = None
     rules: XlaRules = CURRENT_RULES
-    wire_bytes: WireBytes | None = None
 
 
 NO_CONTEXT = CostContext()
 
 
-def cost_ledger(
-    module: Module, trip_count: TripCount, context: CostContext = NO_CONTEXT
+def build_ledger(
+    graph: Graph,
+    mine: Replay,
+    runs: Executions,
+    context: CostContext,
+    wire: Mapping[Ref, Maybe[int]],
 ) -> CostLedger:
     """What every instruction of a module costs in one step on one device.
 
     Args:
-      module: the module, best an optimized one.
-      trip_count: the trip count of a `while`, `hlo.trip_count` as a rule.
-      context: the rest.
+      graph: the module, best an optimized one.
+      mine: XLA's figures by `CURRENT_RULES`.
+      runs: how often each computation runs.
+      context: what is known beside the module.
+      wire: what kernels send to other devices in one execution.
     """
-    graph, mine = Graph(module), replay(module)
-    runs = executions(module, mine, trip_count)
-    listed = tuple(entries(graph, mine, runs, Places(context.module_path, context.source)))
-    timed, untimed = kernel_times(
-        module, listed, context.chip, context.measured, context.wire_bytes
-    )
+    places = Places(context.module_path, context.source)
+    listed = tuple(entries(graph, mine, runs, places))
+    timed, untimed = kernel_times(graph.module, listed, context.chip, context.measured, wire)
     return CostLedger(
         label=context.label,
         target=f"{context.chip.platform}:{context.chip.name}" if context.chip else "",
@@ -79,18 +83,6 @@ def cost_ledger(
 
 def _total(listed: Sequence[CostEntry], quantity: Quantity) -> Total:
     return total_of(times(e.executions, getattr(e, quantity.value)) for e in listed)
-
-
-def total_of(figures: Iterable[Maybe[int]]) -> Total:
-    """The sum of the known figures, with the reasons of the others."""
-    known = 0
-    unknown: Counter[str] = Counter()
-    for figure in figures:
-        if isinstance(figure, Measured):
-            known += figure.value
-        else:
-            unknown[figure.reason] += 1
-    return Total(known, tuple(sorted(unknown.items())))
 
 
 def _seconds(

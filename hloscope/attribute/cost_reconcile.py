@@ -62,6 +62,8 @@ def reconcile(
     for position, count in counts.items():
         for number, xla in enumerate(mine.instructions[position]):
             entry = by_ref.get(Ref(position, number))
+            if position in runs.kernels:
+                xla = xla._replace(bytes=0)  # a fusion's inner bytes stay inside
             instruction = module.computations[position].instructions[number]
             for rule, amount in _entry_steps(instruction, entry, xla, count):
                 steps[rule] = steps.get(rule, XlaCost()).plus(amount)

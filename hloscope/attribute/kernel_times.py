@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from hloscope.attribute.roofline import MATRIX_OPCODES, Load, kernel_time, matrix_peak
 from hloscope.model.canonical import Ref
@@ -12,7 +12,6 @@ from hloscope.model.hlo import MeasuredTimes, Module
 from hloscope.model.target import Chip
 from hloscope.model.units import Maybe, Measured, Missing
 
-WireBytes = Callable[[Ref], Maybe[int]]
 NO_CHIP = "no target is known whose peaks an estimate could rest on"
 
 
@@ -21,7 +20,7 @@ def kernel_times(
     listed: Sequence[CostEntry],
     chip: Chip | None,
     measured: MeasuredTimes | None,
-    wire_bytes: WireBytes | None,
+    wire: Mapping[Ref, Maybe[int]],
 ) -> tuple[dict[Ref, KernelTime], dict[Ref, str]]:
     """Seconds of one execution by kernel, and why the other kernels have none."""
     loads = _matrix_loads(module, listed, chip)
@@ -30,7 +29,7 @@ def kernel_times(
     for entry in listed:
         if entry.kernel != entry.ref:
             continue
-        found = _measured(entry, measured) or _estimated(entry, loads, chip, wire_bytes)
+        found = _measured(entry, measured) or _estimated(entry, loads, chip, wire)
         if isinstance(found, KernelTime):
             timed[entry.ref] = found
         else:
@@ -72,13 +71,13 @@ def _estimated(
     entry: CostEntry,
     loads: Mapping[Ref, Maybe[dict[tuple[str, int], int]]],
     chip: Chip | None,
-    wire_bytes: WireBytes | None,
+    wire: Mapping[Ref, Maybe[int]],
 ) -> KernelTime | Missing:
     if chip is None:
         return Missing(NO_CHIP)
     load = loads.get(entry.ref, Measured({}))
     if isinstance(load, Missing):
         return load
-    wire: Maybe[int] = wire_bytes(entry.ref) if wire_bytes else Measured(0)
     peaks = tuple((dtype, passes, flops) for (dtype, passes), flops in sorted(load.value.items()))
-    return kernel_time(Load(peaks, entry.device_bytes, wire), chip)
+    sent = wire.get(entry.ref, Measured(0))
+    return kernel_time(Load(peaks, entry.device_bytes, sent), chip)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hloscope.attribute.cost_shapes import element_bits
 from hloscope.model.cost import KernelTime, TimeBasis
 from hloscope.model.hlo import Instruction, Shape
 from hloscope.model.target import Chip
@@ -40,15 +41,15 @@ class Load(NamedTuple):
 def matrix_peak(instruction: Instruction, operands: Sequence[Shape], chip: Chip) -> tuple[str, int]:
     """The dtype that a matrix product runs in, with the passes it takes.
 
-    Products run in their operands' dtype. On TPU a float32 product is one, three or six bfloat16
-    passes, by `operand_precision`.
+    Products run in the dtype of the wider operand; a TPU takes masks as bfloat16, and a float32
+    product as one, three or six bfloat16 passes, by `operand_precision`.
     """
-    dtype = operands[0].dtype if operands else instruction.shape.dtype
+    dtype = max((o for o in operands[:2]), key=element_bits, default=instruction.shape).dtype
     if chip.platform == "tpu" and dtype in ("f32", "f16"):
         text = instruction.attr("operand_precision") or "default"
         passes = max((n for name, n in _TPU_PASSES.items() if name in _words(text)), default=1)
         return "bf16", passes if dtype == "f32" else 1
-    return dtype, 1
+    return ("bf16" if dtype == "pred" and chip.platform == "tpu" else dtype), 1
 
 
 def _words(text: str) -> list[str]:

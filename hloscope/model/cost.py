@@ -22,6 +22,7 @@ class Quantity(StrEnum):
     TRANSCENDENTALS = "transcendentals"
     BYTES_READ = "bytes_read"
     BYTES_WRITTEN = "bytes_written"
+    DEVICE_BYTES = "device_bytes"
 
 
 class CostEntry(NamedTuple):
@@ -217,13 +218,16 @@ class DeltaEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostDelta:
-    """How the cost of lhs becomes that of rhs: the entries' known figures add up to the totals'.
+    """How the cost of lhs becomes that of rhs.
+
+    For flops, transcendentals and bytes: the entries' known figures, plus `uncompared`, are the
+    known total of rhs less that of lhs, exactly.
 
     Attributes:
       entries: those that differ, largest byte delta first.
       equal: pairs whose figures are all equal.
-      flops, transcendentals, bytes, seconds: the delta of the ledgers' known totals. Entries and
-        totals leave out the same pairs: where a figure is unknown on one side it counts on neither.
+      flops, transcendentals, bytes, seconds: sums over the entries.
+      uncompared: what pairs have on one side whose other side is unknown (rhs less lhs).
     """
 
     lhs: CostLedger
@@ -234,6 +238,7 @@ class CostDelta:
     transcendentals: Total
     bytes: Total
     seconds: Total
+    uncompared: Step
 
     def frame(self) -> pd.DataFrame:
         """One row per differing pair.
