@@ -100,7 +100,7 @@ READ: dict[str, Read] = {
     "slice_dimensions": _parts("slice", text.slice_ranges),
     "exponent_bits": _number("exponent_bits"),
     "mantissa_bits": _number("mantissa_bits"),
-    "dynamic_slice_sizes": _list("dynamic_slice_sizes"),
+    "dynamic_slice_sizes": _list("dynamic_slice_sizes"),  # another name in collective-permute
     "padding_config": text.padding,
     "outfeed_config": _quoted("outfeed_config"),
     "distribution": _enum("distribution", pb.RandomDistribution, lower=True),

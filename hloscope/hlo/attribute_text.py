@@ -199,9 +199,9 @@ def frontend_attributes(data: bytes) -> Attributes:
 
 
 def format_frontend_attributes(proto: pb.FrontendAttributes) -> str:
-    """The same, of a parsed message; empty where there are none. Values go unescaped."""
+    """The same, of a parsed message; empty where there are none."""
     parts = (
-        f"{key}={value}" if value[:1] == "{" else f'{key}="{value}"'
+        f"{key}={value}" if value[:1] == "{" else f"{key}={quote(value)}"
         for key, value in sorted(proto.map.items())
     )
     text = ",".join(parts)

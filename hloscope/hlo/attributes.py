@@ -7,7 +7,7 @@ from typing import Any
 
 from hloscope.hlo.attribute_fields import ALWAYS, READ
 from hloscope.hlo.attribute_text import Attributes, braced, shape
-from hloscope.hlo.comparisons import default_comparison
+from hloscope.hlo.comparisons import canonical_comparison
 from hloscope.hlo.original_value import format_original_value
 from hloscope.hlo.schema import hlo_pb2 as pb
 from hloscope.hlo.sharding_text import format_sharding
@@ -39,7 +39,7 @@ def attributes(
         origin = format_original_value(fields["original_value"], result)
         if origin:
             found["origin"] = origin
-    _by_opcode(opcode, found, fields, operand_dtype)
+    _by_opcode(opcode, found, fields, result, operand_dtype)
     if unknown:
         found["unknown_fields"] = ",".join(unknown)
     return tuple(sorted(found.items()))
@@ -53,23 +53,41 @@ def _dimensions(opcode: str, dims: tuple[int, ...]) -> Attributes:
 
 
 def _by_opcode(
-    opcode: str, found: dict[str, str], fields: Mapping[str, Any], operand_dtype: str
+    opcode: str,
+    found: dict[str, str],
+    fields: Mapping[str, Any],
+    result: Shape,
+    operand_dtype: str,
 ) -> None:
     """What an opcode says in its own way."""
-    if opcode == "compare" and found.get("type") == default_comparison(operand_dtype):
-        del found["type"]
+    if opcode == "compare":
+        canonical_comparison(found, operand_dtype)
     elif opcode == "custom-call":
         if found.pop("constrain_layout", None):
             found.setdefault("operand_layout_constraints", "{}")
         if "literal" in fields:
             literal = pb.LiteralProto.FromString(fields["literal"])
             found["literal"] = shape(literal.shape.SerializeToString())
+    elif opcode.startswith("collective-permute") and "dynamic_slice_sizes" in found:
+        del found["dynamic_slice_sizes"]
+        found["slice_sizes"] = _slice_groups(fields["dynamic_slice_sizes"], result)
     elif opcode == "domain":
+        # XLA's text calls the side of the user entry, its proto calls it exit
         sides = (
             format_sharding(pb.OpSharding.FromString(fields.get(name, b"")))
-            for name in ("domain_entry_sharding", "domain_exit_sharding")
+            for name in ("domain_exit_sharding", "domain_entry_sharding")
         )
         found["domain"] = '{{kind="sharding", entry={}, exit={}}}'.format(*sides)
+
+
+def _slice_groups(sizes: tuple[int, ...], result: Shape) -> str:
+    """`{{128,32}}`: one group of sizes for each slice that an in-place permute sends."""
+    array = result
+    while array.elements:
+        array = array.elements[0]
+    rank = max(len(array.dims), 1)
+    groups = (braced(sizes[n : n + rank]) for n in range(0, len(sizes), rank))
+    return f"{{{','.join(groups)}}}"
 
 
 def _unknown(name: str, value: Any) -> list[str]:

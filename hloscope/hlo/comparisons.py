@@ -1,10 +1,16 @@
-"""How a comparison orders its operands where it does not say."""
+"""How a comparison says which order it means."""
 
 from __future__ import annotations
 
 
-def default_comparison(dtype: str) -> str:
-    """The comparison type that XLA leaves unsaid (`Comparison::DefaultComparisonType`)."""
-    if dtype.startswith(("u", "pred")):
-        return "UNSIGNED"
-    return "SIGNED" if dtype.startswith("s") else "FLOAT"
+def canonical_comparison(attributes: dict[str, str], dtype: str) -> None:
+    """Leaves `type=TOTALORDER` where a comparison of `dtype` means it, otherwise neither.
+
+    XLA until 2026 says `type` (FLOAT, TOTALORDER, SIGNED, UNSIGNED), later ones `order` (TOTAL,
+    PARTIAL). Whole numbers have one order only.
+    """
+    order = attributes.pop("order", "")
+    kind = attributes.pop("type", "")
+    whole = dtype.startswith(("s", "u", "pred"))
+    if not whole and (kind == "TOTALORDER" or order == "TOTAL"):
+        attributes["type"] = "TOTALORDER"

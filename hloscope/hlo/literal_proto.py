@@ -95,6 +95,8 @@ def _unpack(dtype: str, packed: Array, count: int) -> Array | None:
     """Elements of less than a byte, low bits first, one byte each; six bits are not packed."""
     bits = BITS[dtype]
     per_byte = 8 // bits if bits in (1, 2, 4) else 1
+    if packed.size == count:
+        per_byte = 1  # newer protos do not pack
     if packed.size != -(-count // per_byte):
         return None
     shifts = np.arange(per_byte, dtype=np.uint8) * np.uint8(bits)

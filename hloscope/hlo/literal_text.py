@@ -97,7 +97,8 @@ def _array(text: str, shape: Shape) -> Array:
         raise ValueError(shape.dtype)
     _check_nesting(text, shape)
     is_complex = shape.dtype[0] == "c"
-    nans = {} if is_complex or "nan(" not in text else _payloads(text, shape.dtype)
+    special = "nan(" in text or "-nan" in text
+    nans = _patterns(text, shape.dtype) if special and not is_complex else {}
     flat = _GAP.sub(",", _NAN.sub("nan", text).translate(_FLAT)).strip(" ,\n\t\r")
     values = _numbers(flat, shape.dtype)
     count = int(np.prod(shape.dims, dtype=np.int64))
@@ -157,9 +158,6 @@ def _reals(flat: str, dtype: str) -> Array:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the cast of an infinity or a rounding to one
         values = wide.astype(STORAGE[dtype])
-    negative = np.isnan(wide) & np.signbit(wide)
-    if negative.any():
-        values.view(f"u{values.itemsize}")[negative] |= 1 << (8 * values.itemsize - 1)
     return values
 
 
@@ -168,20 +166,33 @@ def _parsed(flat: str, kind: str) -> Array:
     return np.fromstring(flat, dtype=np.dtype(kind), sep=",")
 
 
-def _payloads(text: str, dtype: str) -> dict[int, int]:
-    """Element position to bit pattern, for `nan(0x7f)`."""
-    mantissa = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52, "f8e5m2": 2, "f8e3m4": 4, "f8e4m3": 3}
-    if dtype not in mantissa:
-        raise ValueError(dtype)
-    bits, width = BITS[dtype], mantissa[dtype]
-    exponent = ((1 << (bits - 1 - width)) - 1) << width
+# bits of the significand that a NaN's payload fills
+_SIGNIFICAND = {
+    "f16": 10, "bf16": 7, "f32": 23, "f64": 52, "f8e5m2": 2, "f8e3m4": 4, "f8e4m3": 3,
+}  # fmt: skip
+
+
+def _patterns(text: str, dtype: str) -> dict[int, int]:
+    """Element position to bit pattern, for `-nan` and `nan(0x7f)`."""
     patterns: dict[int, int] = {}
     for position, element in enumerate(text.translate(str.maketrans("{}", "  ")).split(",")):
-        found = _NAN.search(element)
-        if found is not None:
-            payload = int(found[1], 16)
-            if not 0 < payload < 1 << width:
-                raise ValueError(element)
-            sign = 1 << (bits - 1) if "-" in element else 0
-            patterns[position] = sign | exponent | payload
+        element = element.strip()
+        if element == "-nan":
+            patterns[position] = _negative_nan(dtype)
+        elif found := _NAN.fullmatch(element):
+            patterns[position] = _with_payload(dtype, int(found[1], 16), element[0] == "-")
     return patterns
+
+
+def _negative_nan(dtype: str) -> int:
+    nan = np.array([np.nan]).astype(STORAGE[dtype])
+    bits = int(nan.view(f"u{nan.itemsize}")[0])
+    return bits | 1 << (8 * nan.itemsize - 1)
+
+
+def _with_payload(dtype: str, payload: int, negative: bool) -> int:
+    width = _SIGNIFICAND.get(dtype, 0)
+    if not 0 < payload < 1 << width:
+        raise ValueError(f"payload {payload}")
+    exponent = ((1 << (BITS[dtype] - 1 - width)) - 1) << width
+    return (negative << (BITS[dtype] - 1)) | exponent | payload

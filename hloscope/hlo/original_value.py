@@ -22,7 +22,7 @@ def format_original_value(data: bytes, shape: Shape) -> str:
             leaves[tuple(element.shape_index)] = f'"{array.instruction_name}"{place}'
     if not leaves:
         return ""
-    calls = f', "{value.call_hierarchy}"' if value.HasField("call_hierarchy") else ""
+    calls = f',["{value.call_hierarchy}"]' if value.HasField("call_hierarchy") else ""
     return f"{{{_nested(shape, (), leaves)}{calls}}}"
 
 

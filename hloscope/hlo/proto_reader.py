@@ -12,6 +12,7 @@ from hloscope.errors import HloscopeError
 from hloscope.hlo.attribute_fields import ALWAYS, READ
 from hloscope.hlo.attribute_text import Attributes
 from hloscope.hlo.attributes import attributes
+from hloscope.hlo.call_order import in_call_order
 from hloscope.hlo.calls import in_print_order, roles
 from hloscope.hlo.header_proto import read_frames, read_header
 from hloscope.hlo.literal_proto import read_literal
@@ -119,7 +120,7 @@ class _ModuleReader:
                 "the proto has fields that this reader does not know; instructions that have them "
                 "show them as unknown_fields"
             )
-        entry = self.entry()
+        computations, entry = in_call_order(computations, self.entry())
         return Module(
             name=proto.name,
             computations=computations,

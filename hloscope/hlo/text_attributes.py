@@ -94,10 +94,17 @@ _ARROW = re.compile(r"\s*->\s*")
 # a comma between shapes, which stands after a bracket; one between numbers stands after a digit
 _COMMA = re.compile(r"(?<=[\]})]),\s*(?=[a-z(])")
 
+
+def _origin(value: str) -> str:
+    # how XLA 0.10 and 0.12 print the same
+    return "{[synthetic_call]}" if value == '{(),[""]}' else value
+
+
 _SPECIAL: dict[str, Callable[[str], str | None]] = {
     "entry_computation_layout": _layout,
     "frontend_attributes": _frontend,
     "operand_layout_constraints": _layout,
+    "origin": _origin,
     "operand_precision": _precision,
     "sharding": _sharding,
     "window": _window,

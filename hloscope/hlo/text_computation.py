@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from hloscope.hlo.attribute_fields import ALWAYS
 from hloscope.hlo.calls import ROLES, in_print_order
-from hloscope.hlo.comparisons import default_comparison
+from hloscope.hlo.comparisons import canonical_comparison
 from hloscope.hlo.literal_text import read_literal
 from hloscope.hlo.shape_text import read_shape
 from hloscope.hlo.text_attributes import normalized, read_metadata
@@ -100,9 +100,8 @@ class Resolver:
                     attrs[name] = kept
                 else:
                     attrs.pop(name, None)
-        if statement.opcode == "compare" and inputs and "type" in attrs:
-            if attrs["type"] == default_comparison(before[inputs[0]].shape.dtype):
-                del attrs["type"]
+        if statement.opcode == "compare":
+            canonical_comparison(attrs, before[inputs[0]].shape.dtype if inputs else "")
         return attrs, in_print_order(statement.opcode, called), controls, metadata
 
     def calls(self, role: str, value: str, called: list[tuple[str, int]]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from hloscope.errors import HloscopeError
 from hloscope.hlo.async_sugar import desugared
+from hloscope.hlo.call_order import in_call_order
 from hloscope.hlo.quoting import unquote
 from hloscope.hlo.text_attributes import normalized
 from hloscope.hlo.text_computation import Resolver
@@ -49,10 +50,11 @@ def _module(text: str, place: Place) -> Module:
     elif len(entries) > 1:
         notes.append(f"the text has {len(entries)} ENTRY computations; the last one counts")
     header = _header(parsed)
+    computations, entry = in_call_order(computations, entries[-1] if entries else None)
     return Module(
         name=parsed.name,
         computations=computations,
-        entry=entries[-1] if entries else None,
+        entry=entry,
         is_scheduled=header.pop("is_scheduled", "false") == "true",
         header=tuple(sorted(header.items())),
         stack_frames=_frames(parsed.tables),
