@@ -9,7 +9,7 @@ Bytes = NewType("Bytes", int)
 Flops = NewType("Flops", int)
 Seconds = NewType("Seconds", float)
 
-T = TypeVar("T")
+T = TypeVar("T", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)

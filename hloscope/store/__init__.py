@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from hloscope.store.archive import is_capture, read, write
+from hloscope.store.archive import is_capture, manifest, read, write
 from hloscope.store.atomic import write_atomically
 from hloscope.store.cache import Cache, CacheEntry, user_cache
 
-__all__ = ["Cache", "CacheEntry", "is_capture", "read", "user_cache", "write", "write_atomically"]
+__all__ = [
+    "Cache",
+    "CacheEntry",
+    "is_capture",
+    "manifest",
+    "read",
+    "user_cache",
+    "write",
+    "write_atomically",
+]

@@ -39,14 +39,19 @@ def write(capture: Capture, path: Path) -> None:
     write_atomically(path, lambda file: _write_zip(capture, file))
 
 
+def manifest(capture: Capture) -> dict[str, Any]:
+    """The JSON object that describes a capture: its records, with sizes and hashes of payloads."""
+    described: dict[str, Any] = to_json(replace(capture, payloads={}))
+    described["payloads"] = {
+        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        for name, data in sorted(capture.payloads.items())
+    }
+    return described
+
+
 def _write_zip(capture: Capture, file: BinaryIO) -> None:
     payloads = {name: capture.payloads[name] for name in sorted(capture.payloads)}
-    manifest = to_json(replace(capture, payloads={}))
-    manifest["payloads"] = {
-        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        for name, data in payloads.items()
-    }
-    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(manifest(capture), indent=1, ensure_ascii=False) + "\n"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
         for name, data in {MANIFEST: text.encode(), **payloads}.items():
             entry = zipfile.ZipInfo(name, _EPOCH)
@@ -70,8 +75,8 @@ def read(path: Path) -> Capture:
     Raises:
       HloscopeError: no such file, not a capture, damaged, or of a later schema.
     """
-    manifest = _read_manifest(path)
-    schema = manifest.get("schema")
+    described = _read_manifest(path)
+    schema = described.get("schema")
     if type(schema) is not int or schema < 1:
         raise _damaged(path, f"schema {schema!r} is not a positive number")
     if schema > SCHEMA:
@@ -81,8 +86,8 @@ def read(path: Path) -> Capture:
             remedy="pip install --upgrade hloscope",
         )
     try:
-        listed = from_json(dict[str, _Listed], manifest.pop("payloads", None), "$.payloads")
-        capture = from_json(Capture, {**manifest, "payloads": {}})
+        listed = from_json(dict[str, _Listed], described.pop("payloads", None), "$.payloads")
+        capture = from_json(Capture, {**described, "payloads": {}})
     except RecordError as error:
         raise _damaged(path, f"{MANIFEST}: {error}") from error
     return replace(capture, payloads=_Payloads(path, listed))
@@ -125,12 +130,12 @@ class _Payloads(Mapping[str, bytes]):
 
 def _read_manifest(path: Path) -> dict[str, Any]:
     try:
-        manifest = json.loads(_read_entry(path, MANIFEST, limit=MAX_MANIFEST))
+        described = json.loads(_read_entry(path, MANIFEST, limit=MAX_MANIFEST))
     except (ValueError, RecursionError) as error:
         raise _damaged(path, f"{MANIFEST} is not JSON") from error
-    if not isinstance(manifest, dict):
+    if not isinstance(described, dict):
         raise _damaged(path, f"{MANIFEST} is not an object")
-    return manifest
+    return described
 
 
 def _read_entry(path: Path, name: str, *, limit: int) -> bytes:
