@@ -91,19 +91,26 @@ def _config(instruction: Instruction) -> str:
     return text
 
 
-def _estimate(instruction: Instruction) -> CustomWork | None:
-    """The kernel author's `cost_estimate` (Pallas): bytes come as one figure, counted as read."""
+def read_estimate(instruction: Instruction) -> tuple[int, int, int] | None:
+    """FLOPs, transcendentals and bytes of a kernel's `cost_estimate`, `None` where it has none."""
     found = _ESTIMATE.search(_config(instruction))
     if found is None:
         return None
     try:
         fields = json.loads(found[1])
-        flops, transcendentals, moved = (
-            max(int(fields.get(name, 0)), 0)
-            for name in ("flops", "transcendentals", "bytes_accessed")
-        )
+        names = ("flops", "transcendentals", "bytes_accessed")
+        flops, transcendentals, moved = (max(int(fields.get(name, 0)), 0) for name in names)
     except (ValueError, TypeError):
         return None
+    return flops, transcendentals, moved
+
+
+def _estimate(instruction: Instruction) -> CustomWork | None:
+    """The kernel author's estimate; of its one figure of bytes the results are written."""
+    figures = read_estimate(instruction)
+    if figures is None:
+        return None
+    flops, transcendentals, moved = figures
     written = min(leaf_bytes(instruction.shape), moved)
     return CustomWork(
         Measured(flops), Measured(transcendentals), Measured(moved - written), Measured(written)

@@ -31,7 +31,7 @@ WRAPPERS = "what only waits or names values moves nothing"
 FUSIONS = "slices and updates in fusions are seen through bitcasts, a fusion reads a value once"
 SLICES = "all indices of a slice or update count, XLA counts the first"
 OTHER = "other rules of single opcodes"
-SIZES = "sizes have tile padding and 8-byte pointers, this XLA's have not"
+SIZES = "this XLA has sizes of its own for tiles, tuple tables, semaphores or kernels"
 
 
 def reconcile(

@@ -15,7 +15,7 @@ from hloscope.attribute.cost_users import Graph, called, outputs_of
 from hloscope.model.hlo import Computation, Instruction, Shape
 
 # Constants of up to so many elements are immediates of the fused code, as in XLA's cost analysis.
-IMMEDIATE_ELEMENTS = 8
+IMMEDIATE_ELEMENTS = 1
 # They name, reorder or wait for values and move none. `while`, `conditional`, `call` and
 # `async-start` move what their computations move.
 SILENT = frozenset({

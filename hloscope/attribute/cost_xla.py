@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from hloscope.attribute.cost_custom_calls import read_estimate, target_of
 from hloscope.attribute.cost_flops import APPLIED, NOTHING, Arithmetic, arithmetic
 from hloscope.attribute.cost_shapes import array_bytes, element_count, leaves
 from hloscope.attribute.cost_traffic import IMMEDIATE_ELEMENTS, is_bitcast, parameters_of
@@ -37,15 +38,32 @@ class XlaRules(NamedTuple):
       table: least bytes of a tuple table (512 in libtpu).
       flag: bytes of an array in memory space 2, where TPUs keep the semaphores of copies (4096 in
         libtpu); 0 where the space makes no difference.
+      kernels: whether a Mosaic kernel counts as its author's `cost_estimate` says, or as nothing
+        (libtpu), rather than as unknown.
     """
 
     padded: bool = True
     pointer: int = 8
     table: int = 0
     flag: int = 0
+    kernels: bool = False
 
 
 CURRENT_RULES = XlaRules()
+_MOSAIC = "tpu_custom_call"
+
+
+def rules_for(platform: str, jaxlib: str) -> XlaRules:
+    """The rules of the `cost_analysis()` of a back end, as tried with jaxlib 0.10.2 and 0.12.0.
+
+    Args:
+      platform: `tpu`, `cpu` or `gpu`; the last has no cost analysis to compare with.
+      jaxlib: its version.
+    """
+    if platform == "tpu":
+        return XlaRules(table=512, flag=4096, kernels=True)
+    old = jaxlib.split(".")[:2] in (["0", "10"], ["0", "11"])
+    return XlaRules(padded=not old, pointer=8 if old else 4)
 
 
 class XlaCost(NamedTuple):
@@ -136,7 +154,7 @@ def _own(
 ) -> XlaCost:
     operands = [computation.instructions[n].shape for n in instruction.operands]
     if instruction.opcode == "custom-call":
-        return XlaCost(UNKNOWN, 0, UNKNOWN)
+        return _custom_call(instruction, rules)
     if instruction.opcode == "fusion":
         moving = _moving(graph, instruction)
         if moving is not None:
@@ -144,6 +162,13 @@ def _own(
         return XlaCost(0, 0, _fusion_bytes(graph, instruction, rules))
     done = own_arithmetic(instruction, operands, sums) or NOTHING
     return XlaCost(done.flops, done.transcendentals, _bytes(instruction, operands, rules))
+
+
+def _custom_call(instruction: Instruction, rules: XlaRules) -> XlaCost:
+    if not rules.kernels or target_of(instruction) != _MOSAIC:
+        return XlaCost(UNKNOWN, 0, UNKNOWN)
+    estimate = read_estimate(instruction)
+    return XlaCost() if estimate is None else XlaCost(*estimate)
 
 
 def own_arithmetic(

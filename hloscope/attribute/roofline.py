@@ -42,13 +42,16 @@ def matrix_peak(instruction: Instruction, operands: Sequence[Shape], chip: Chip)
     """The dtype that a matrix product runs in, with the passes it takes.
 
     Products run in the dtype of the wider operand; a TPU takes masks as bfloat16, and a float32
-    product as one, three or six bfloat16 passes, by `operand_precision`.
+    product as one, three or six bfloat16 passes, by `operand_precision`; a GPU takes float32 in
+    tf32 unless a higher precision is asked for.
     """
     dtype = max((o for o in operands[:2]), key=element_bits, default=instruction.shape).dtype
+    precision = instruction.attr("operand_precision") or "default"
     if chip.platform == "tpu" and dtype in ("f32", "f16"):
-        text = instruction.attr("operand_precision") or "default"
-        passes = max((n for name, n in _TPU_PASSES.items() if name in _words(text)), default=1)
+        passes = max((n for name, n in _TPU_PASSES.items() if name in _words(precision)), default=1)
         return "bf16", passes if dtype == "f32" else 1
+    if chip.platform == "gpu" and dtype == "f32" and "high" not in precision:
+        return "tf32", 1
     return ("bf16" if dtype == "pred" and chip.platform == "tpu" else dtype), 1
 
 
