@@ -48,7 +48,8 @@ def train_step(
 
 def _abstract_state(config: Config, mesh: Mesh) -> tuple[TrainState, Any]:
     """The train state's shapes, with the sharding that each leaf's logical axes ask for."""
-    boxed = jax.eval_shape(partial(init_state, config), jax.random.key(0))
+    # the key is made inside: the ambient mesh has no devices that could run anything
+    boxed = jax.eval_shape(lambda: init_state(config, jax.random.key(0)))
     shardings = nn.logical_to_mesh_sharding(nn.get_partition_spec(boxed), mesh, AXIS_RULES)
     state = jax.tree.map(
         lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding),

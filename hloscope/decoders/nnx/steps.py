@@ -55,7 +55,8 @@ def make_train_step(
 
 def _abstract_state(config: Config, mesh: Mesh) -> tuple[nnx.GraphDef, nnx.State]:
     """The split train state, each leaf with the sharding that its logical axes ask for."""
-    return nnx.get_abstract_model(partial(init_state, config, jax.random.key(0)), mesh)
+    # the key is made inside: the ambient mesh has no devices that could run anything
+    return nnx.get_abstract_model(lambda: init_state(config, jax.random.key(0)), mesh)
 
 
 def train_program(setup: Setup, mesh: Mesh, *, name: str, options: Mapping[str, str]) -> Program:
