@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from hloscope import hlo
 from hloscope.capture.figures import cost_figures, entry_layouts, memory_figures
 from hloscope.capture.messages import Compiled, Lowered, Request
 from hloscope.capture.out_of_memory import out_of_memory
@@ -37,7 +38,8 @@ def assemble(
     # at other depths the compile may or may not reach its end before it is stopped
     finished = outcome.compiled if request.depth is Depth.FULL else None
     optimized = payloads[PayloadName.OPTIMIZED]
-    layouts = entry_layouts(optimized)
+    module = hlo.read_proto(optimized)
+    layouts = entry_layouts(module)
     return Capture(
         schema=SCHEMA,
         program=scrub_text(request.program, identity),
@@ -45,7 +47,7 @@ def assemble(
         depth=request.depth,
         inputs=_with_layouts(outcome.lowered.inputs, layouts.inputs),
         outputs=_with_layouts(outcome.lowered.outputs, layouts.outputs),
-        memory=memory_figures(finished, optimized),
+        memory=memory_figures(finished, hlo.read_buffers(optimized), module),
         cost=cost_figures(finished, request.depth),
         provenance=_provenance(outcome, finished, request, environment, identity),
         out_of_memory=_refusal(outcome.compiled, payloads, identity),

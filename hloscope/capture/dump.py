@@ -52,10 +52,21 @@ class Dump:
         """What a capture keeps of the dump, by payload name."""
         found = {name: self._find(ending) for name, ending in _FILES.items()}
         kept = {name: path.read_bytes() for name, path in found.items() if path is not None}
-        for path in sorted(self._files()):
-            if (name := _PASS.search(path.name)) is not None:
-                kept[PayloadName.PASSES + name["name"]] = path.read_bytes()
+        optimized = found[PayloadName.OPTIMIZED]
+        if optimized is not None:
+            kept |= self._passes(optimized.stat().st_mtime_ns)
         return kept
+
+    def _passes(self, until: int) -> dict[str, bytes]:
+        """Modules after each pass, as far as they were written when the optimized HLO was.
+
+        Later ones belong to code generation, and the last of them may be half written.
+        """
+        return {
+            PayloadName.PASSES + name["name"]: path.read_bytes()
+            for path in sorted(self._files())
+            if (name := _PASS.search(path.name)) and path.stat().st_mtime_ns <= until
+        }
 
     def _find(self, ending: str) -> Path | None:
         return next((path for path in sorted(self._files()) if path.name.endswith(ending)), None)

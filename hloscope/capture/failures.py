@@ -60,6 +60,33 @@ def _remedy(code: int) -> str:
     return "run it again; if it dies again, the compiler cannot take this program"
 
 
+def refuse_full_disk(folder: Path, enough: int = 1) -> None:
+    """Ends a compile whose dump no longer fits on the disk; XLA itself goes on in silence.
+
+    Args:
+      folder: the compile's own folder.
+      enough: bytes that have to be free.
+
+    Raises:
+      HloscopeError: fewer are.
+    """
+    if shutil.disk_usage(folder).free < enough:
+        raise HloscopeError(
+            f"no space left for the compiler's dump in '{folder.parent}'",
+            remedy="free space there, or set TMPDIR to a folder with space",
+        )
+
+
+def folder_trouble(error: OSError) -> HloscopeError:
+    """The folder shared with the compiler process cannot be written or read."""
+    reason = (error.strerror or str(error)).lower()
+    return HloscopeError(
+        f"cannot use the temporary folder: {reason}",
+        where=str(error.filename) if error.filename else None,
+        remedy="free space there, or set TMPDIR to a folder with space",
+    )
+
+
 def nothing_dumped(folder: Path, refusal: str | None) -> HloscopeError:
     """The compile is over and its optimized HLO is not there, or not whole."""
     if refusal is not None:
@@ -67,12 +94,7 @@ def nothing_dumped(folder: Path, refusal: str | None) -> HloscopeError:
             f"the compiler ran out of memory before it had optimized HLO: {refusal.strip()}",
             remedy="a smaller program or a larger target",
         )
-    free = shutil.disk_usage(folder).free
-    if free < _ENOUGH_SPACE:
-        return HloscopeError(
-            f"no space left for the compiler's dump in '{folder.parent}'",
-            remedy="free space there, or set TMPDIR to a folder with space",
-        )
+    refuse_full_disk(folder, _ENOUGH_SPACE)
     return HloscopeError(
         "the compiler ended well and left no whole optimized HLO",
         remedy="run it again; if that persists, report it with the versions of jax and jaxlib",

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from hloscope import hlo
 from hloscope.capture.messages import Compiled
+from hloscope.model.buffers import BufferAssignment
 from hloscope.model.capture import CostFigures, Depth, MemoryFigures
-from hloscope.model.hlo import Shape
+from hloscope.model.hlo import Module, Shape
 from hloscope.model.units import Bytes, Maybe, Measured, Missing
 
 
@@ -20,19 +21,20 @@ class Layouts:
     outputs: tuple[str, ...]
 
 
-def memory_figures(finished: Compiled | None, optimized: bytes) -> MemoryFigures:
+def memory_figures(
+    finished: Compiled | None, buffers: BufferAssignment | None, module: Module
+) -> MemoryFigures:
     """Device memory of one device: XLA's own figures where the compile ran to its end.
 
     Args:
       finished: a compile that ran to its end, `None` for any other.
-      optimized: the HloProto with the buffer assignment.
+      buffers: the module's buffer assignment, `None` where the dump has none.
+      module: the optimized module.
     """
     if finished is not None and finished.memory is not None:
         return _analysed(finished.memory)
-    if hasattr(hlo, "read_buffers"):
-        buffers = hlo.read_buffers(optimized)
-        if buffers is not None:
-            return hlo.memory_figures(buffers)
+    if buffers is not None:
+        return hlo.memory_figures(buffers, module)
     missing = Missing("the dump has no buffer assignment")
     return MemoryFigures(
         argument=missing, output=missing, alias=missing, temp=missing, code=missing, source="none"
@@ -81,9 +83,8 @@ def cost_figures(finished: Compiled | None, depth: Depth) -> CostFigures:
     )
 
 
-def entry_layouts(optimized: bytes) -> Layouts:
+def entry_layouts(module: Module) -> Layouts:
     """The layout of each entry parameter and of each element of the root."""
-    module = hlo.read_proto(optimized)
     if module.entry is None:
         return Layouts(inputs=(), outputs=())
     entry = module.computations[module.entry]

@@ -11,7 +11,13 @@ from pathlib import Path
 
 from hloscope.capture.child import Child, Event
 from hloscope.capture.dump import Dump
-from hloscope.capture.failures import child_died, guard_lost, nothing_dumped, timed_out
+from hloscope.capture.failures import (
+    child_died,
+    guard_lost,
+    nothing_dumped,
+    refuse_full_disk,
+    timed_out,
+)
 from hloscope.capture.messages import (
     DUMP,
     PROGRAM,
@@ -113,6 +119,8 @@ class Session:
             if not stopping and self._is_enough(dump):
                 stopping = True
                 self._child.stop()
+            elif not stopping:
+                refuse_full_disk(self._child.folder)
         if not stopping:
             self._raise_for_end()
         now = time.monotonic()

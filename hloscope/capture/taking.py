@@ -13,6 +13,7 @@ from typing import Any
 
 from hloscope.capture.assemble import assemble, refresh
 from hloscope.capture.child import Child
+from hloscope.capture.failures import folder_trouble
 from hloscope.capture.identity import CaptureCache, reference_key, steering, traced_key
 from hloscope.capture.messages import Request
 from hloscope.capture.program_loading import check_spec, is_reference
@@ -161,8 +162,11 @@ class _Taking:
             found = cache.find(quick_key, request.depth)
             if found is not None:
                 return replace(found, program=request.program)
-        with Child() as child:
-            key, capture = self._compile(child, request, program)
+        try:
+            with Child() as child:
+                key, capture = self._compile(child, request, program)
+        except OSError as error:
+            raise folder_trouble(error) from error
         if cache is not None and quick_key is not None:
             cache.alias(quick_key, key)
         return capture

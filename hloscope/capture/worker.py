@@ -34,9 +34,21 @@ def main() -> None:
     except HloscopeError as error:
         leave(folder, Failure(problem=error.problem, where=error.where, remedy=error.remedy))
         code = FAILED
+    except OSError as error:  # the program's own come as a HloscopeError
+        leave(folder, _trouble(error, folder))
+        code = FAILED
     # what a program or XLA left running must not keep the process; nothing of ours is unwritten
     sys.stderr.flush()
     os._exit(code)
+
+
+def _trouble(error: OSError, folder: Path) -> Failure:
+    reason = (error.strerror or str(error)).lower()
+    return Failure(
+        problem=f"the compiler process cannot write to its folder: {reason}",
+        where=str(folder.parent),
+        remedy="free space there, or set TMPDIR to a folder with space",
+    )
 
 
 def _die_with_guard() -> None:

@@ -84,7 +84,7 @@ def command(
 
     from hloscope.report.terminal import render
 
-    render(_summary(capture, path), Console())
+    render(_summary(capture, path, cached="compile" not in progress.steps), Console())
 
 
 def parse_flags(flags: tuple[str, ...]) -> dict[str, str]:
@@ -131,8 +131,10 @@ class _Progress:
 
     def __init__(self) -> None:
         self._shown = sys.stderr.isatty()
+        self.steps: list[str] = []
 
     def show(self, step: str) -> None:
+        self.steps.append(step)
         self._write(f"{_STEPS.get(step, step)} ...")
 
     def clear(self) -> None:
@@ -143,15 +145,19 @@ class _Progress:
             click.echo(f"\r\x1b[2K{text}", nl=False, err=True)
 
 
-def _summary(capture: Capture, path: Path) -> Document:
+def _summary(capture: Capture, path: Path, *, cached: bool) -> Document:
     from hloscope.report.numbers import bytes_text, seconds_text
 
     seconds = capture.provenance.seconds
     lead = [
         Note(
             text=f"depth {capture.depth}, {len(capture.inputs)} inputs, "
-            f"{len(capture.outputs)} outputs, compiled in {seconds_text(seconds['total'])} "
-            f"({_step_times(seconds)})",
+            f"{len(capture.outputs)} outputs",
+            tone=Tone.QUIET,
+        ),
+        Note(
+            text=f"{'from the cache; ' if cached else ''}compiled in "
+            f"{seconds_text(seconds['total'])}: {_step_times(seconds)}",
             tone=Tone.QUIET,
         ),
         Note(text=f"{path}  {bytes_text(path.stat().st_size)}"),
