@@ -1,11 +1,18 @@
-"""What a comparison says of everything but the graph: environment and inputs."""
+"""A comparison of two sides: everything that the stages found, put together."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from hloscope.model.capture import Leaf
+from hloscope.model.changes import ModuleDiff, StageVerdict
+from hloscope.model.communication import CommunicationDelta
+from hloscope.model.cost import CostDelta
+from hloscope.model.pairing import Pairing
+from hloscope.model.source import Source
+from hloscope.model.target import Target
 
 
 class EnvironmentPart(StrEnum):
@@ -72,3 +79,46 @@ class LeavesDelta:
     def same(self) -> bool:
         """Whether the two trees hold the same leaves in the same way."""
         return not (self.changed or self.removed or self.added)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideSummary:
+    """What the graph of one side is, in a few numbers.
+
+    Attributes:
+      graph_fingerprint: of the module without noise, layouts and schedule.
+      full_fingerprint: of the module without noise.
+      opcodes: opcode to the number of its instructions.
+    """
+
+    graph_fingerprint: str
+    full_fingerprint: str
+    opcodes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two sides compared, rhs - lhs.
+
+    Attributes:
+      target: what both sides were compiled for; `None` where they differ or do not say.
+      verdicts: one for each stage, in the order of compiling.
+      environment: `None` where a side is no capture and so does not know its environment.
+      inputs, outputs: leaves; read off the entry computation where a side is no capture, `None`
+        where a side has no entry computation.
+      memory: `None` where a side has no buffer assignment.
+    """
+
+    lhs: Source
+    rhs: Source
+    target: Target | None
+    verdicts: tuple[StageVerdict, ...]
+    environment: tuple[EnvironmentDifference, ...] | None
+    inputs: LeavesDelta | None
+    outputs: LeavesDelta | None
+    lhs_summary: SideSummary
+    rhs_summary: SideSummary
+    pairing: Pairing
+    changes: ModuleDiff
+    cost: CostDelta
+    communication: CommunicationDelta

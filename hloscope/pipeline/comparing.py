@@ -1,0 +1,130 @@
+"""From two sides to everything that is known about their difference."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from hloscope import attribute, diff, match
+from hloscope.capture import parse_target
+from hloscope.errors import HloscopeError
+from hloscope.model.canonical import CanonicalModule
+from hloscope.model.changes import Stage, StageVerdict
+from hloscope.model.comparison import Comparison, LeavesDelta, SideSummary
+from hloscope.model.hlo import Module
+from hloscope.model.source import Source
+from hloscope.model.target import Target
+from hloscope.normalize import NormalizeOptions, normalize
+from hloscope.pipeline.accounts import account_of
+
+
+def compare(lhs: Source, rhs: Source, *, options: NormalizeOptions | None = None) -> Comparison:
+    """Runs every stage on two sides.
+
+    Args:
+      lhs: the baseline.
+      rhs: the candidate.
+      options: which noise is removed, all of it by default.
+    """
+    options = options or NormalizeOptions()
+    left, right = canonical_of(lhs, options), canonical_of(rhs, options)
+    pairing = match.match(left, right)
+    inputs, outputs = _leaves(lhs, rhs)
+    target = common_target(lhs, rhs)
+    left_account, right_account = account_of(lhs, target), account_of(rhs, target)
+    return Comparison(
+        lhs=lhs,
+        rhs=rhs,
+        target=target,
+        verdicts=_verdicts(lhs, rhs, inputs, left, right, options),
+        environment=_environment(lhs, rhs),
+        inputs=inputs,
+        outputs=outputs,
+        lhs_summary=_summary(left),
+        rhs_summary=_summary(right),
+        pairing=pairing,
+        changes=diff.compare(left, right, pairing),
+        cost=attribute.cost_delta(left_account.cost, right_account.cost, pairing),
+        communication=attribute.communication_delta(
+            left_account.communication, right_account.communication, pairing
+        ),
+    )
+
+
+def canonical_of(source: Source, options: NormalizeOptions) -> CanonicalModule:
+    """The optimized module of a side without noise; a capture knows its parameters' paths."""
+    return normalize(source.module, options=options, parameter_paths=_paths(source))
+
+
+def common_target(lhs: Source, rhs: Source) -> Target | None:
+    """The target of both sides, `None` where they differ or a side does not say."""
+    specs = {source.capture.target if source.capture else None for source in (lhs, rhs)}
+    spec = specs.pop() if len(specs) == 1 else None
+    if spec is None:
+        return None
+    try:
+        return parse_target(spec)
+    except HloscopeError:  # the capture comes from a version that knows more targets
+        return None
+
+
+def _paths(source: Source) -> Mapping[int, str] | None:
+    if source.capture is None:
+        return None
+    return {
+        leaf.parameter: leaf.path for leaf in source.capture.inputs if leaf.parameter is not None
+    }
+
+
+def _environment(lhs: Source, rhs: Source) -> tuple[diff.EnvironmentDifference, ...] | None:
+    if lhs.capture is None or rhs.capture is None:
+        return None
+    return diff.compare_environments(lhs.capture, rhs.capture)
+
+
+def _leaves(lhs: Source, rhs: Source) -> tuple[LeavesDelta | None, LeavesDelta | None]:
+    if lhs.capture is not None and rhs.capture is not None:
+        return (
+            diff.compare_leaves(lhs.capture.inputs, rhs.capture.inputs),
+            diff.compare_leaves(lhs.capture.outputs, rhs.capture.outputs),
+        )
+    if lhs.module.entry is None or rhs.module.entry is None:
+        return None, None
+    # an entry computation names its parameters, but not its outputs
+    left, right = diff.entry_leaves(lhs.module), diff.entry_leaves(rhs.module)
+    return diff.compare_leaves(left, right), None
+
+
+def _verdicts(
+    lhs: Source,
+    rhs: Source,
+    inputs: LeavesDelta | None,
+    left: CanonicalModule,
+    right: CanonicalModule,
+    options: NormalizeOptions,
+) -> tuple[StageVerdict, ...]:
+    before = [
+        normalize(source.before, options=options, parameter_paths=_paths(source))
+        if source.before
+        else None
+        for source in (lhs, rhs)
+    ]
+    return (
+        diff.inputs_verdict(inputs),
+        diff.hlo_verdict(Stage.BEFORE, *before),
+        diff.hlo_verdict(Stage.OPTIMIZED, left, right),
+        diff.buffers_verdict(lhs.buffers, rhs.buffers),
+    )
+
+
+def _summary(canonical: CanonicalModule) -> SideSummary:
+    return SideSummary(
+        graph_fingerprint=canonical.graph_fingerprint,
+        full_fingerprint=canonical.full_fingerprint,
+        opcodes=_opcodes(canonical.module),
+    )
+
+
+def _opcodes(module: Module) -> Mapping[str, int]:
+    count = Counter(i.opcode for c in module.computations for i in c.instructions)
+    return dict(sorted(count.items()))

@@ -1,0 +1,111 @@
+"""From what the user typed to a side that is read."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from hloscope.errors import HloscopeError
+from hloscope.model.capture import Depth
+from hloscope.model.source import Source
+
+# what one child may need while both sides compile at once; twice that has to be free
+_CHILD_MEMORY = 4 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenOptions:
+    """How sides are opened.
+
+    Attributes:
+      target: for sides that are programs; `None` where none is given.
+      module: which module of a source that has several.
+      depth: how far programs are compiled.
+      xla_flags: compile options for sides that are programs.
+      cache: whether captures may come from, and go to, the cache.
+      timeout: seconds that one compile may take, `None` for no limit.
+      progress: told (side's spec, name of the step that begins).
+      cancelled: once set, compiles are given up.
+    """
+
+    target: str | None = None
+    module: str | None = None
+    depth: Depth = Depth.HLO
+    xla_flags: Mapping[str, str] = field(default_factory=dict)
+    cache: bool = True
+    timeout: float | None = None
+    progress: Callable[[str, str], None] = lambda _side, _step: None
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+
+def open_source(spec: str, options: OpenOptions = OpenOptions()) -> Source:
+    """Opens one side: an existing file or folder, otherwise a program to compile.
+
+    Raises:
+      HloscopeError: if the spec names neither, or reading or compiling fails.
+    """
+    path = Path(spec)
+    if path.exists():
+        return _open_path(path, options)
+    if ":" not in spec or path.suffix:
+        raise HloscopeError(
+            f"'{spec}' is neither a file nor a program",
+            remedy="a capture, HLO file, dump folder, or a program such as gpt3-tiny:nnx "
+            "(hloscope programs lists them)",
+        )
+    return _compile(spec, options)
+
+
+def open_pair(lhs: str, rhs: str, options: OpenOptions = OpenOptions()) -> tuple[Source, Source]:
+    """Opens both sides, at once where there is memory for two compiles.
+
+    Raises:
+      HloscopeError: as `open_source`; the other side's compile is then given up.
+    """
+    if lhs == rhs:
+        source = open_source(lhs, options)
+        return source, source
+    if psutil.virtual_memory().available < 2 * _CHILD_MEMORY:
+        return open_source(lhs, options), open_source(rhs, options)
+    pool = ThreadPoolExecutor(2)
+    try:
+        left, right = (pool.submit(open_source, spec, options) for spec in (lhs, rhs))
+        wait((left, right), return_when=FIRST_EXCEPTION)
+        return left.result(), right.result()
+    except BaseException:  # Ctrl-C reaches this thread alone, and the other side must not go on
+        options.cancelled.set()
+        raise
+    finally:
+        pool.shutdown()
+
+
+def _open_path(path: Path, options: OpenOptions) -> Source:
+    from hloscope import sources, store
+
+    if store.is_capture(path):
+        return sources.from_capture(store.read(path), label=str(path))
+    return sources.open_file(path, module=options.module)
+
+
+def _compile(spec: str, options: OpenOptions) -> Source:
+    from hloscope import sources, store
+
+    if options.target is None:
+        raise HloscopeError(
+            f"program '{spec}' needs a target to be compiled for",
+            remedy="--target tpu:v5p:2x2x2 (hloscope targets lists them)",
+        )
+    taken = capture_spec(
+        spec,
+        options.target,
+        depth=options.depth,
+        xla_flags=options.xla_flags,
+        timeout=options.timeout,
+        cache=store.user_cache() if options.cache else None,
+    )
+    return sources.from_capture(taken, label=spec)
