@@ -1,0 +1,105 @@
+"""The cost and communication ledgers of a side, with all that the side knows of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+
+from hloscope import hlo
+from hloscope.attribute.cost_account import Account, account
+from hloscope.attribute.cost_ledger import CostContext
+from hloscope.attribute.cost_xla import CURRENT_RULES, XlaRules, rules_for
+from hloscope.model.canonical import Ref
+from hloscope.model.capture import Capture, CostFigures
+from hloscope.model.hlo import Module
+from hloscope.model.source import Source
+from hloscope.model.target import Chip
+from hloscope.model.units import Maybe, Measured
+
+ModulePath = Callable[[Ref], str | None]
+NO_TRIPS: Mapping[str, int] = {}
+
+
+def account_source(
+    source: Source,
+    *,
+    chip: Chip | None = None,
+    module_path: ModulePath | None = None,
+    trips: Mapping[str, int] = NO_TRIPS,
+) -> Account:
+    """What a side costs and sends in one step on one device.
+
+    Args:
+      source: the side; its capture gives the mesh and XLA's own figures, its profile the times.
+      chip: whose peaks time estimates rest on.
+      module_path: an instruction's module path.
+      trips: trip counts by the name of a `while`, for loops whose count the module does not show.
+    """
+    context = CostContext(
+        label=source.label,
+        chip=chip,
+        mesh=_mesh(source.capture),
+        measured=source.times,
+        module_path=module_path,
+        source=source_lines(source.module),
+        reported=_reported(source.capture),
+        rules=_rules(source.capture),
+    )
+    return account(source.module, _trip_count(trips), context)
+
+
+def source_lines(module: Module) -> Callable[[Ref], str]:
+    """A function from an instruction to the `file:line` that it comes from, without folders."""
+
+    def line(ref: Ref) -> str:
+        metadata = module.computations[ref.computation].instructions[ref.instruction].metadata
+        if 0 < metadata.stack_frame <= len(module.stack_frames):
+            frame = module.stack_frames[metadata.stack_frame - 1]
+            return f"{PurePath(frame.file).name}:{frame.line}"
+        if metadata.source_file:
+            return f"{PurePath(metadata.source_file).name}:{metadata.source_line}"
+        return ""
+
+    return line
+
+
+def loops_of(module: Module) -> frozenset[str]:
+    """The names of the module's loops."""
+    return frozenset(
+        instruction.name
+        for computation in module.computations
+        for instruction in computation.instructions
+        if instruction.opcode == "while"
+    )
+
+
+def _trip_count(trips: Mapping[str, int]) -> Callable[[Module, Ref], Maybe[int]]:
+    def count(module: Module, ref: Ref) -> Maybe[int]:
+        name = module.computations[ref.computation].instructions[ref.instruction].name
+        return Measured(trips[name]) if name in trips else hlo.trip_count(module, ref)
+
+    return count
+
+
+def _mesh(capture: Capture | None) -> Mapping[str, int] | None:
+    """The mesh of the capture's inputs; the one with the most axes where they differ."""
+    if capture is None:
+        return None
+    meshes = [leaf.mesh for leaf in capture.inputs if leaf.mesh]
+    if not meshes:
+        return capture.provenance.ambient_mesh
+    return max(meshes, key=lambda mesh: (len(mesh), sorted(mesh.items())))
+
+
+def _reported(capture: Capture | None) -> CostFigures | None:
+    if capture is None or not isinstance(capture.cost.flops, Measured):
+        return None
+    return capture.cost
+
+
+def _rules(capture: Capture | None) -> XlaRules:
+    if capture is None:
+        return CURRENT_RULES
+    return rules_for(
+        capture.target.partition(":")[0], capture.provenance.versions.get("jaxlib", "")
+    )

@@ -1,0 +1,213 @@
+"""Module paths of instructions: decoder / layers / mlp, also where op_names carry no scopes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from hloscope import hlo
+from hloscope.attribute.cost_shapes import leaf_bytes
+from hloscope.hlo.state_path import state_path
+from hloscope.model.canonical import Ref
+from hloscope.model.hlo import Instruction, Module, StackFrame
+from hloscope.model.ledger import PathSource
+
+# a state's value is still that state after these
+_CARRY = frozenset({
+    "bitcast", "convert", "copy", "copy-start", "copy-done", "reshape", "transpose", "broadcast",
+    "slice", "dynamic-slice", "all-gather", "all-gather-start", "all-gather-done",
+    "optimization-barrier", "async-start", "async-done", "slice-start", "slice-done",
+})  # fmt: skip
+# steps looked around an instruction for one whose module is known
+_NEIGHBOURHOOD = 3
+# optimizer states mirror the parameters below these steps
+_OPTIMIZER_STEPS = frozenset({"opt_state", "mu", "nu", "m", "v", "trace"})
+_ANONYMOUS = re.compile(r"<.*>|\(.*|")
+
+State = tuple[str, ...]
+
+
+class ModulePath(NamedTuple):
+    """A module path, with what it rests on."""
+
+    path: tuple[str, ...]
+    source: PathSource
+
+
+NO_PATH = ModulePath((), PathSource.NONE)
+
+
+class ModulePaths:
+    """Module paths of one module's instructions, found when asked for.
+
+    Args:
+      module: the module.
+      given: tree paths of the entry's parameters by number, from a capture; op_names otherwise.
+    """
+
+    def __init__(self, module: Module, given: Mapping[int, str] | None = None) -> None:
+        self.module = module
+        self._given = given or {}
+        self._state: dict[Ref, dict[tuple[int, ...], State]] = {}
+        self._known: dict[Ref, ModulePath] = {}
+        self._users: dict[int, dict[int, list[int]]] = {}
+        if module.entry is not None:
+            self._flow(module.entry)
+
+    def state(self, ref: Ref, index: tuple[int, ...] = ()) -> State:
+        """State path of the input that a value is, unchanged but for its form; empty for none."""
+        return self._state.get(ref, {}).get(index, ())
+
+    def path(self, ref: Ref) -> ModulePath:
+        """The module that an instruction belongs to.
+
+        In this order: the state that it is; scopes of its op_name; the state that flows into it;
+        the module of a neighbour in the graph; the Python function that it comes from.
+        """
+        sure = self._sure(ref)
+        if sure.path:
+            return sure
+        return self._near(ref) or self._from_frame(ref)
+
+    def frame(self, ref: Ref) -> StackFrame | None:
+        """The innermost Python frame of an instruction, `None` where the source has none."""
+        instruction = self._instruction(ref)
+        stack = hlo.frames(self.module, instruction)
+        if stack:
+            return stack[0]
+        data = instruction.metadata
+        if data.source_file:
+            return StackFrame(data.source_file, "", data.source_line, 0, 0)
+        return None
+
+    def _sure(self, ref: Ref) -> ModulePath:
+        if ref not in self._known:
+            self._known[ref] = self._from_state(ref) or self._from_scopes(ref) or self._inflow(ref)
+        return self._known[ref]
+
+    def _from_state(self, ref: Ref) -> ModulePath | None:
+        state = self.state(ref)
+        return ModulePath(owner(state), PathSource.STATE) if state else None
+
+    def _from_scopes(self, ref: Ref) -> ModulePath | None:
+        scopes = hlo.scopes(self._instruction(ref).metadata.op_name)
+        return ModulePath(scopes, PathSource.SCOPE) if scopes else None
+
+    def _inflow(self, ref: Ref) -> ModulePath:
+        """The owner of the largest state among the operands."""
+        sized: list[tuple[int, State]] = []
+        for operand in self._instruction(ref).operands:
+            at = Ref(ref.computation, operand)
+            state = self.state(at)
+            if state:
+                sized.append((leaf_bytes(self._instruction(at).shape), state))
+        if not sized:
+            return NO_PATH
+        return ModulePath(owner(max(sized)[1]), PathSource.FLOW)
+
+    def _near(self, ref: Ref) -> ModulePath | None:
+        seen = {ref.instruction}
+        ring = [ref.instruction]
+        for _ in range(_NEIGHBOURHOOD):
+            following: list[int] = []
+            for at in ring:
+                for other in self._around(ref.computation, at):
+                    if other not in seen:
+                        seen.add(other)
+                        following.append(other)
+            for other in following:
+                found = self._sure(Ref(ref.computation, other))
+                if found.path and found.source is not PathSource.STATE:
+                    return ModulePath(found.path, PathSource.NEIGHBOUR)
+            ring = following
+        return None
+
+    def _from_frame(self, ref: Ref) -> ModulePath:
+        frame = self.frame(ref)
+        if frame is None or _ANONYMOUS.fullmatch(frame.function):
+            return NO_PATH
+        return ModulePath(tuple(frame.function.split(".")), PathSource.FRAME)
+
+    def _around(self, computation: int, at: int) -> list[int]:
+        instructions = self.module.computations[computation].instructions
+        if computation not in self._users:
+            users: dict[int, list[int]] = {}
+            for number, instruction in enumerate(instructions):
+                for operand in dict.fromkeys(instruction.operands):
+                    users.setdefault(operand, []).append(number)
+            self._users[computation] = users
+        return [*self._users[computation].get(at, ()), *instructions[at].operands]
+
+    def _instruction(self, ref: Ref) -> Instruction:
+        return self.module.computations[ref.computation].instructions[ref.instruction]
+
+    def _flow(self, entry: int) -> None:
+        """Hands states down from the entry's parameters, into loops and called computations."""
+        waiting: list[tuple[int, dict[int, dict[tuple[int, ...], State]]]] = [(entry, {})]
+        done: set[int] = set()
+        while waiting:
+            computation, arguments = waiting.pop()
+            if computation in done:
+                continue
+            done.add(computation)
+            for number, instruction in enumerate(
+                self.module.computations[computation].instructions
+            ):
+                ref = Ref(computation, number)
+                states = self._states(
+                    instruction, computation, arguments, is_entry=computation == entry
+                )
+                if states:
+                    self._state[ref] = states
+                if instruction.opcode in ("while", "call", "conditional", "async-start"):
+                    waiting += self._calls(instruction, computation)
+
+    def _states(
+        self,
+        instruction: Instruction,
+        computation: int,
+        arguments: Mapping[int, dict[tuple[int, ...], State]],
+        *,
+        is_entry: bool,
+    ) -> dict[tuple[int, ...], State]:
+        if instruction.opcode == "parameter":
+            if not is_entry:
+                return arguments.get(instruction.parameter, {})
+            text = self._given.get(instruction.parameter) or instruction.metadata.op_name
+            path = state_path(text)
+            return {(): path} if path else {}
+        operands = [self._state.get(Ref(computation, o), {}) for o in instruction.operands]
+        if instruction.opcode == "tuple":
+            return {(n, *index): s for n, part in enumerate(operands) for index, s in part.items()}
+        if instruction.opcode == "get-tuple-element" and operands:
+            at = int(instruction.attr("index") or 0)
+            return {index[1:]: s for index, s in operands[0].items() if index[:1] == (at,)}
+        if instruction.opcode in _CARRY and operands:
+            state = operands[0].get((), ())
+            return {(): state} if state else {}
+        return {}
+
+    def _calls(
+        self, instruction: Instruction, computation: int
+    ) -> list[tuple[int, dict[int, dict[tuple[int, ...], State]]]]:
+        operands = [self._state.get(Ref(computation, o), {}) for o in instruction.operands]
+        calls = []
+        for number, (_, called) in enumerate(instruction.called):
+            if instruction.opcode == "conditional":
+                # operand 0 chooses the branch; branch n gets operand n + 1
+                calls.append(
+                    (called, {0: operands[number + 1] if number + 1 < len(operands) else {}})
+                )
+            else:
+                calls.append((called, dict(enumerate(operands))))
+        return calls
+
+
+def owner(state: State) -> tuple[str, ...]:
+    """The module that owns a state: without optimizer steps in front and the leaf's own name."""
+    start = 0
+    while start < len(state) and (state[start] in _OPTIMIZER_STEPS or state[start].isdigit()):
+        start += 1
+    bare = state[start:] or state
+    return bare[:-1] or bare
