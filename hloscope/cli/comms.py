@@ -43,13 +43,15 @@ def command(
     Bytes are what one device sends in one step, by the ring algorithm: a collective in a loop
     counts as often as the loop runs.
     """
-    from hloscope.attribute.communication_delta import communication_delta
+    from hloscope.attribute import communication_delta
     from hloscope.report.communication import CommsBy
 
     sides = open_sides(lhs, rhs, target, module, cache=not no_cache)
     accounts = account_sides(sides, target, read_trips(trips))
     ledgers = [account.communication for account in accounts]
-    delta = communication_delta(*ledgers, pair_sides(sides)) if len(ledgers) == 2 else None
+    delta = None
+    if len(ledgers) == 2:
+        delta = communication_delta(ledgers[0], ledgers[1], pair_sides(sides))
     if as_json:
         click.echo(json.dumps(_json_of(ledgers, delta, CommsBy(by)), indent=2))
         return

@@ -11,8 +11,7 @@ import click
 from hloscope.errors import HloscopeError
 
 if TYPE_CHECKING:
-    from hloscope.attribute.cost_account import Account
-    from hloscope.attribute.cost_groups import By, CostGroup
+    from hloscope.attribute import Account, By, CostGroup
     from hloscope.model.cost import CostDelta, CostLedger, Reconciliation, Step, Total
     from hloscope.model.pairing import Pairing
     from hloscope.model.source import Source
@@ -48,7 +47,7 @@ def command(
     Loop bodies count as often as they run, fusions are opened, and every figure that nobody gave is
     said to be unknown rather than counted as nothing. XLA's own figures stand beside.
     """
-    from hloscope.attribute.cost_groups import By
+    from hloscope.attribute import By
 
     sides = open_sides(lhs, rhs, target, module, cache=not no_cache)
     counts = read_trips(trips)
@@ -93,7 +92,7 @@ def account_sides(
     sides: Sequence[Source], target: str | None, trips: Mapping[str, int]
 ) -> tuple[Account, ...]:
     """Both ledgers of each side; trip counts go to the sides that have the loop."""
-    from hloscope.accounts import account_source, loops_of
+    from hloscope.attribute import account_source, loops_of
 
     known = {name for side in sides for name in loops_of(side.module)}
     for name in trips:
@@ -119,8 +118,8 @@ def pair_sides(sides: Sequence[Source]) -> Pairing:
     from hloscope.match import match
     from hloscope.normalize import normalize
 
-    left, right = (normalize(side.module, parameter_paths=_paths(side)) for side in sides)
-    return match(left, right)
+    lhs, rhs = (normalize(side.module, parameter_paths=_paths(side)) for side in sides)
+    return match(lhs, rhs)
 
 
 def _paths(side: Source) -> Mapping[int, str] | None:
@@ -133,7 +132,7 @@ def _paths(side: Source) -> Mapping[int, str] | None:
 def _print(sides: Sequence[Source], accounts: Sequence[Account], by: By, top: int) -> None:
     from rich.console import Console
 
-    from hloscope.attribute.cost_delta import cost_delta
+    from hloscope.attribute import cost_delta
     from hloscope.report.cost import cost_delta_document, cost_document
     from hloscope.report.terminal import render
 
@@ -148,8 +147,7 @@ def _print(sides: Sequence[Source], accounts: Sequence[Account], by: By, top: in
 
 
 def _json_of(sides: Sequence[Source], accounts: Sequence[Account], by: By) -> dict[str, Any]:
-    from hloscope.attribute.cost_delta import cost_delta
-    from hloscope.attribute.cost_groups import group_delta
+    from hloscope.attribute import cost_delta, group_delta
 
     shown = [_ledger(account.cost, by) for account in accounts]
     if len(accounts) == 1:
@@ -176,7 +174,7 @@ def _delta_totals(delta: CostDelta) -> dict[str, Any]:
 
 
 def _ledger(ledger: CostLedger, by: By) -> dict[str, Any]:
-    from hloscope.attribute.cost_groups import group_ledger
+    from hloscope.attribute import group_ledger
 
     return {
         "label": ledger.label,

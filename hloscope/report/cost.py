@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hloscope.attribute.cost_groups import By, CostGroup, group_delta, group_ledger
+from hloscope.attribute import By, CostGroup, group_delta, group_ledger
 from hloscope.model.communication import CommunicationLedger
 from hloscope.model.cost import CostDelta, CostLedger, Quantity, Reconciliation, Step, Total
 from hloscope.model.units import Measured
