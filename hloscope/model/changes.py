@@ -185,13 +185,13 @@ class ScheduleChange(NamedTuple):
 
     Attributes:
       moved: the fewest paired instructions that have to move for the orders to agree.
-      examples: names of a few of them on lhs and on rhs.
+      first: the instructions that the two sides run where they first part, by name.
     """
 
     lhs: str
     rhs: str
     moved: int
-    examples: tuple[tuple[str, str], ...]
+    first: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

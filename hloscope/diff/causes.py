@@ -1,0 +1,164 @@
+"""Tells what a paired instruction does differently from what merely reaches it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from hloscope.diff.fields import label_changes, layout_changes
+from hloscope.diff.joined import NONE, Item, Joined, Side
+from hloscope.model.canonical import NodeKind
+from hloscope.model.changes import ChangeClass, FieldChange
+
+# their element type is their own choice, whatever they read
+_SETS_DTYPE = frozenset({"convert", "bitcast-convert", "constant", "iota", "parameter"})
+# their layout is their own choice
+_SETS_LAYOUT = frozenset({"copy", "copy-start", "transpose", "custom-call"})
+# attributes that spell out extents, and so change with them
+_SPELLS_EXTENTS = frozenset(
+    {"slice", "dynamic_slice_sizes", "slice_sizes", "window", "padding", "backend_config"}
+)
+
+Slot = tuple[int, int]
+
+
+def paired_item(joined: Joined, left: int, right: int) -> Item:
+    """What differs at a pair of nodes: of its own, and by consequence."""
+    item = Item(left, right)
+    slots = _aligned(joined, left, right)
+    if joined.lhs.kinds[left] != NodeKind.WRAPPER:
+        for change, explained in _operand_changes(joined, slots):
+            (item.derived if explained else item.own).append(change)
+    carriers = [*slots, *_results(joined, left, right)]
+    found = [*_property_changes(joined, left, right)]
+    classes = {change.change_class for change in found}
+    for change in found:
+        explained = _explained(joined, left, change, carriers, classes)
+        (item.derived if explained else item.own).append(change)
+    item.own.extend(_place_changes(joined, left, right))
+    item.own.extend(_called_changes(joined, left, right))
+    return item
+
+
+def _property_changes(joined: Joined, left: int, right: int) -> Iterator[FieldChange]:
+    lhs, rhs = joined.lhs, joined.rhs
+    yield from label_changes(lhs.label(left), rhs.label(right))
+    if lhs.layout_of[left] != rhs.layout_of[right] and left < lhs.size and right < rhs.size:
+        shapes = lhs.instruction(left).shape, rhs.instruction(right).shape
+        # positions in a wrapper's tuple are noise; what it carries has layouts of its own
+        if lhs.kinds[left] != NodeKind.WRAPPER or shapes[0].dtype != "tuple":
+            yield from layout_changes(*shapes)
+
+
+def _aligned(joined: Joined, left: int, right: int) -> list[Slot]:
+    """Operands by slot; those of a commutative operation by partner."""
+    lhs, rhs = joined.lhs.sources[left], joined.rhs.sources[right]
+    if len(lhs) == len(rhs) == 2 and joined.lhs.canonical.flow.commutative[left]:
+        crossed = joined.same(lhs[0], rhs[1]) or joined.same(lhs[1], rhs[0])
+        straight = joined.same(lhs[0], rhs[0]) or joined.same(lhs[1], rhs[1])
+        if crossed and not straight:
+            rhs = (rhs[1], rhs[0])
+    longest = max(len(lhs), len(rhs))
+    pad = (NONE,) * longest
+    return list(zip((lhs + pad)[:longest], (rhs + pad)[:longest], strict=True))
+
+
+def _operand_changes(joined: Joined, slots: list[Slot]) -> Iterator[tuple[FieldChange, bool]]:
+    wrong = [(k, a, b) for k, (a, b) in enumerate(slots) if not joined.same(a, b)]
+    if not wrong:
+        return
+    lone = [joined.lone(a, b) for _, a, b in wrong]
+    swapped = not any(lone) and _same_set(joined, [(a, b) for _, a, b in wrong])
+    kind = ChangeClass.OPERAND_ORDER if swapped else ChangeClass.OPERAND
+    for (number, a, b), explained in zip(wrong, lone, strict=True):
+        left, right = _name(joined.lhs, a), _name(joined.rhs, b)
+        yield FieldChange(kind, f"operand {number}", left, right), explained
+
+
+def _same_set(joined: Joined, slots: list[Slot]) -> bool:
+    left = Counter(joined.partners[a] for a, _ in slots if a != NONE)
+    return left == Counter(b for _, b in slots if b != NONE)
+
+
+def _name(side: Side, node: int) -> str | None:
+    return None if node == NONE else side.name(node)
+
+
+def _results(joined: Joined, left: int, right: int) -> Iterator[Slot]:
+    """What the computations called by a wrapper return: its shape is theirs."""
+    if joined.lhs.kinds[left] != NodeKind.WRAPPER:
+        return
+    roots = dict(joined.rhs.called.get(right, ()))
+    for role, root in joined.lhs.called.get(left, ()):
+        other = roots.get(role, NONE)
+        if other == NONE:
+            continue
+        yield root, other
+        yield from zip(joined.lhs.feeders(root), joined.rhs.feeders(other), strict=False)
+
+
+def _explained(
+    joined: Joined,
+    left: int,
+    change: FieldChange,
+    carriers: list[Slot],
+    classes: set[ChangeClass],
+) -> bool:
+    """Whether what the node reads changed in the same way."""
+    opcode = joined.lhs.label(left).opcode
+    kind = change.change_class
+    if kind is ChangeClass.DTYPE:
+        return opcode not in _SETS_DTYPE and _any_shape(joined, carriers, "dtype")
+    if kind is ChangeClass.SHAPE:
+        return opcode != "parameter" and _any_shape(joined, carriers, "dims")
+    if change.name in _SPELLS_EXTENTS:
+        reshaped = _any_shape(joined, carriers, "dims") or _any_shape(joined, carriers, "dtype")
+        return reshaped or bool(classes & {ChangeClass.SHAPE, ChangeClass.DTYPE})
+    if kind in (ChangeClass.LAYOUT, ChangeClass.TILING, ChangeClass.MEMORY_SPACE):
+        return opcode not in _SETS_LAYOUT and _any_layout(joined, carriers, kind)
+    return False
+
+
+def _any_shape(joined: Joined, slots: list[Slot], part: str) -> bool:
+    return any(
+        getattr(joined.lhs.label(a).shape, part) != getattr(joined.rhs.label(b).shape, part)
+        for a, b in slots
+        if a != NONE and b != NONE
+    )
+
+
+def _any_layout(joined: Joined, slots: list[Slot], kind: ChangeClass) -> bool:
+    lhs, rhs = joined.lhs, joined.rhs
+    for a, b in slots:
+        if NONE in (a, b) or a >= lhs.size or b >= rhs.size:
+            continue
+        if lhs.layout_of[a] != rhs.layout_of[b]:
+            shapes = lhs.instruction(a).shape, rhs.instruction(b).shape
+            if any(change.change_class is kind for change in layout_changes(*shapes)):
+                return True
+    return False
+
+
+def _place_changes(joined: Joined, left: int, right: int) -> Iterator[FieldChange]:
+    """Whether the node stands in another loop or fusion than its partner."""
+    lhs, rhs = joined.lhs, joined.rhs
+    if left >= lhs.size or right >= rhs.size:
+        return
+    a, b = lhs.computation_of[left], rhs.computation_of[right]
+    kinds = (
+        (ChangeClass.LOOP, "loop", lhs.loop_of[a], rhs.loop_of[b]),
+        (ChangeClass.FUSION, "fused into", lhs.fusion_of[a], rhs.fusion_of[b]),
+    )
+    for kind, name, outer, other in kinds:
+        # a boundary that one side lacks is reported itself, once, not with all that is in it
+        if not joined.same(outer, other) and not joined.lone(outer, other):
+            yield FieldChange(kind, name, _name(lhs, outer), _name(rhs, other))
+
+
+def _called_changes(joined: Joined, left: int, right: int) -> Iterator[FieldChange]:
+    lhs = joined.lhs.called.get(left, ())
+    rhs = joined.rhs.called.get(right, ())
+    roles = [role for role, _ in lhs], [role for role, _ in rhs]
+    if roles[0] != roles[1]:
+        left_text, right_text = (", ".join(names) or None for names in roles)
+        yield FieldChange(ChangeClass.CALLED, "calls", left_text, right_text)

@@ -1,0 +1,79 @@
+"""Collects everything that differs between two joined modules, node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hloscope.diff.called import called_alike
+from hloscope.diff.causes import paired_item
+from hloscope.diff.joined import NONE, Item, Joined, Side
+from hloscope.diff.outputs import note_outputs
+from hloscope.model.canonical import NodeKind
+
+# wires only hand values on; an element is named through the operation that makes it
+_SILENT = frozenset({NodeKind.WIRE, NodeKind.ELEMENT})
+
+
+def collect(joined: Joined) -> list[Item]:
+    """Items in canonical order of lhs, then those of rhs alone."""
+    items = {(item.lhs, item.rhs): item for item in _changed_pairs(joined)}
+    note_outputs(joined, items)
+    found = [item for item in items.values() if item.differs]
+    shared = called_alike(joined)
+    found.extend(Item(node, NONE) for node in _lone(joined.lhs, joined.partners, shared[0]))
+    found.extend(Item(NONE, node) for node in _lone(joined.rhs, joined.rhs_partners, shared[1]))
+    return found
+
+
+def _changed_pairs(joined: Joined) -> Iterator[Item]:
+    """Pairs with any difference, found by a cheap test that most pairs pass."""
+    lhs, rhs, partners = joined.lhs, joined.rhs, joined.partners
+    label_on_rhs = _translated(lhs, rhs)
+    for left, right in enumerate(partners):
+        if right == NONE or lhs.kinds[left] in _SILENT:
+            continue
+        if (
+            label_on_rhs[lhs.label_of[left]] == rhs.label_of[right]
+            and lhs.layout_of[left] == rhs.layout_of[right]
+            and tuple([partners[s] for s in lhs.sources[left]]) == rhs.sources[right]
+            and _same_place(joined, left, right)
+        ):
+            continue
+        item = paired_item(joined, left, right)
+        if item.differs:
+            yield item
+
+
+def _translated(lhs: Side, rhs: Side) -> list[int]:
+    """For each label of lhs, where rhs has the same one; -1 where it has not."""
+    place = {label: number for number, label in enumerate(rhs.labels)}
+    return [place.get(label, NONE) for label in lhs.labels]
+
+
+def _same_place(joined: Joined, left: int, right: int) -> bool:
+    if left >= joined.lhs.size or right >= joined.rhs.size:
+        return True
+    a, b = joined.lhs.computation_of[left], joined.rhs.computation_of[right]
+    loops = joined.lhs.loop_of[a], joined.rhs.loop_of[b]
+    fusions = joined.lhs.fusion_of[a], joined.rhs.fusion_of[b]
+    return joined.same(*loops) and joined.same(*fusions)
+
+
+def _lone(side: Side, partners: tuple[int, ...], known: frozenset[int]) -> Iterator[int]:
+    for node, partner in enumerate(partners):
+        if partner != NONE or side.kinds[node] in _SILENT:
+            continue
+        if node < side.size and not _is_said(side, node, known):
+            continue
+        yield node
+
+
+def _is_said(side: Side, node: int, known: frozenset[int]) -> bool:
+    """Not what one side merely shares between callers, nor the parameters of a callee.
+
+    Whether two reductions name one computation or two equal ones changes nothing.
+    """
+    computation = side.computation_of[node]
+    if computation == side.module.entry or side.canonical.inlined[computation] != NONE:
+        return True
+    return computation not in known and side.instruction(node).opcode != "parameter"

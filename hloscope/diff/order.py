@@ -1,0 +1,59 @@
+"""The order of changes and regions, by what a record says alone, so that mirroring can redo it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hloscope.model.canonical import Ref
+from hloscope.model.changes import Change, HeaderChange, Instance, Region, ScheduleChange
+
+# behind every real place
+_NOWHERE = Ref(1 << 62, 0)
+
+Key = tuple[object, ...]
+
+
+def instance_key(instance: Instance) -> Key:
+    """By the earlier of the two places, whichever side it is on; then lhs before rhs."""
+    lhs, rhs = instance.lhs or _NOWHERE, instance.rhs or _NOWHERE
+    return (min(lhs, rhs), max(lhs, rhs), lhs, rhs)
+
+
+def ordered_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Sorted by first place."""
+    return tuple(sorted(changes, key=_change_key))
+
+
+def ordered_regions(regions: Iterable[Region]) -> tuple[Region, ...]:
+    """Most bytes first, then most FLOPs, then first place."""
+    return tuple(sorted(regions, key=_region_key))
+
+
+def ordered_header(changes: Iterable[HeaderChange]) -> tuple[HeaderChange, ...]:
+    """Sorted by class and name."""
+    return tuple(sorted(changes, key=_header_key))
+
+
+def ordered_schedule(changes: Iterable[ScheduleChange]) -> tuple[ScheduleChange, ...]:
+    """Most moved first, then by name."""
+    return tuple(
+        sorted(changes, key=lambda c: (-c.moved, min(c.lhs, c.rhs), max(c.lhs, c.rhs), c.lhs))
+    )
+
+
+def _change_key(change: Change) -> Key:
+    texts = [place.text if place else "" for place in (change.lhs, change.rhs)]
+    return (*instance_key(change.instances[0]), *texts)
+
+
+def _region_key(region: Region) -> Key:
+    return (
+        -max(region.lhs_bytes, region.rhs_bytes),
+        -max(region.lhs_flops, region.rhs_flops),
+        *_change_key(region.heads[0]),
+    )
+
+
+def _header_key(change: HeaderChange) -> Key:
+    texts = change.lhs or "", change.rhs or ""
+    return (change.change_class.value, change.name, min(texts), max(texts), *texts)

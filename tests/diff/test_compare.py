@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import pytest
+
+from hloscope import diff, match, normalize
+from hloscope.hlo import read_text
+from hloscope.model.changes import (
+    ChangeClass,
+    FieldChange,
+    ModuleDiff,
+    Role,
+    Verdict,
+)
+
+BASE = """HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
+
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY main {
+  w = f32[8,16]{1,0} parameter(0), metadata={op_name="params['w']"}
+  x = f32[4,8]{1,0} parameter(1), metadata={op_name="x"}
+  d = f32[4,16]{1,0} dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  t = f32[4,16]{1,0} tanh(d)
+  s = f32[4,16]{1,0} subtract(t, d)
+  zero = f32[] constant(0)
+  r = f32[4]{0} reduce(s, zero), dimensions={1}, to_apply=sum
+  n = f32[8,16]{1,0} negate(w)
+  ROOT out = (f32[8,16]{1,0}, f32[4]{0}) tuple(n, r)
+}
+"""
+
+
+def compare(lhs: str, rhs: str) -> ModuleDiff:
+    left, right = (normalize.normalize(read_text(text)[0]) for text in (lhs, rhs))
+    found = diff.compare(left, right, match.match(left, right))
+    mirror = diff.compare(right, left, match.match(right, left))
+    assert diff.mirrored(found) == mirror
+    return found
+
+
+def edited(old: str, new: str, base: str = BASE) -> str:
+    assert base.count(old) == 1
+    return base.replace(old, new)
+
+
+def heads(found: ModuleDiff) -> list[tuple[str | None, str | None, tuple[ChangeClass, ...]]]:
+    return [
+        (c.lhs and c.lhs.name, c.rhs and c.rhs.name, c.classes)
+        for region in found.regions
+        for c in region.heads
+    ]
+
+
+def followers(found: ModuleDiff) -> list[str]:
+    places = [c.rhs or c.lhs for region in found.regions for c in region.followers]
+    return [place.name for place in places if place]
+
+
+def test_self_diff_is_empty_and_identical() -> None:
+    found = compare(BASE, BASE)
+    assert (found.verdict, found.empty) == (Verdict.IDENTICAL, True)
+
+
+def test_noise_is_the_same_graph() -> None:
+    noisy = BASE.replace("tanh(d)", 'tanh(d), metadata={op_name="jit(f)/tanh" source_line=3}')
+    found = compare(BASE, noisy.replace(" t = ", " other = ").replace("(t, d)", "(other, d)"))
+    assert (found.verdict, found.empty) == (Verdict.SAME_GRAPH, True)
+
+
+def test_inserted_copy_is_the_cause_and_its_user_the_consequence() -> None:
+    text = edited("  s = ", "  k = f32[4,16]{1,0} copy(t)\n  s = ")
+    found = compare(BASE, text.replace("subtract(t, d)", "subtract(k, d)"))
+    assert heads(found) == [(None, "k", (ChangeClass.ADDED,))]
+    assert followers(found) == ["s"]
+    (region,) = found.regions
+    assert region.heads[0].rhs is not None
+    assert region.heads[0].rhs.operands == ("t: tanh",)
+    assert region.heads[0].rhs.users == ("s: subtract",)
+
+
+def test_swapped_operands_are_named() -> None:
+    found = compare(BASE, edited("subtract(t, d)", "subtract(d, t)"))
+    assert heads(found) == [("s", "s", (ChangeClass.OPERAND_ORDER,))]
+    assert found.regions[0].heads[0].fields == (
+        FieldChange(ChangeClass.OPERAND_ORDER, "operand 0", "t", "d"),
+        FieldChange(ChangeClass.OPERAND_ORDER, "operand 1", "d", "t"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "classes"),
+    [
+        ("tanh(d)", "exponential(d)", "t", (ChangeClass.OPCODE,)),
+        ("constant(0)", "constant(1)", "zero", (ChangeClass.CONSTANT,)),
+        ("t = f32[4,16]{1,0}", "t = f32[4,16]{0,1}", "t", (ChangeClass.LAYOUT,)),
+        ("t = f32[4,16]{1,0}", "t = f32[4,16]{1,0:S(1)}", "t", (ChangeClass.MEMORY_SPACE,)),
+        ("t = f32[4,16]{1,0}", "t = f32[4,16]{1,0:T(8,128)}", "t", (ChangeClass.TILING,)),
+        (
+            "rhs_contracting_dims={0}",
+            "rhs_contracting_dims={0}, operand_precision={highest,highest}",
+            "d",
+            (ChangeClass.PRECISION,),
+        ),
+        ("tanh(d)", "tanh(d), sharding={replicated}", "t", (ChangeClass.SHARDING,)),
+    ],
+)
+def test_one_edit_is_one_cause(
+    old: str, new: str, name: str, classes: tuple[ChangeClass, ...]
+) -> None:
+    found = compare(BASE, edited(old, new))
+    assert heads(found) == [(name, name, classes)]
+    assert followers(found) == []
+
+
+def test_dtype_that_ripples_has_one_cause() -> None:
+    text = BASE
+    for name in ("d", "t", "s"):
+        text = edited(f"  {name} = f32[4,16]", f"  {name} = bf16[4,16]", text)
+    for old, new in (("w = f32", "w = bf16"), ("x = f32", "x = bf16")):
+        text = edited(f"  {old}", f"  {new}", text)
+    found = compare(BASE, text.replace("f32[8,16]", "bf16[8,16]"))
+    assert heads(found) == [
+        ("w", "w", (ChangeClass.DTYPE,)),
+        ("x", "x", (ChangeClass.DTYPE,)),
+    ]
+    assert sorted(followers(found)) == ["d", "n", "s", "t"]
+
+
+def test_dropped_donation_names_the_parameter() -> None:
+    found = compare(BASE, edited(", input_output_alias={ {0}: (0, {}, may-alias) }", ""))
+    assert found.regions == ()
+    (change,) = found.header
+    assert (change.change_class, change.name) == (ChangeClass.DONATION, "w")
+    assert (change.lhs, change.rhs) == ("may-alias with 'n'", None)
+
+
+def test_layout_alone_leaves_the_graph_the_same() -> None:
+    found = compare(BASE, edited("t = f32[4,16]{1,0}", "t = f32[4,16]{0,1}"))
+    assert found.verdict is Verdict.SAME_UP_TO_SCHEDULE_OR_LAYOUT
+    assert compare(BASE, edited("tanh", "negate")).verdict is Verdict.DIFFERENT
+
+
+def test_schedule_alone_is_said_by_computation() -> None:
+    base = BASE.replace("HloModule m,", "HloModule m, is_scheduled=true,")
+    line = "  n = f32[8,16]{1,0} negate(w)\n"
+    moved = edited(line, "", base).replace("  x = ", f"{line}  x = ")
+    found = compare(base, moved)
+    assert found.verdict is Verdict.SAME_UP_TO_SCHEDULE_OR_LAYOUT
+    assert found.regions == ()
+    assert [(c.lhs, c.moved, c.first) for c in found.schedule] == [("main", 1, ("d", "n"))]
+
+
+def test_module_attribute_is_a_header_change() -> None:
+    found = compare(BASE, edited("HloModule m,", "HloModule m, num_partitions=4,"))
+    assert [(c.name, c.lhs, c.rhs) for c in found.header] == [("num_partitions", None, "4")]
+
+
+def test_equal_layers_fold_into_one_change() -> None:
+    def layers(opcode: str) -> str:
+        lines = [f"  x{i + 1} = f32[4]{{0}} {opcode}(y{i})\n" for i in range(6)]
+        body = "".join(f"  y{i} = f32[4]{{0}} cosine(x{i})\n" + lines[i] for i in range(6))
+        return f"HloModule m\n\nENTRY e {{\n  x0 = f32[4]{{0}} parameter(0)\n{body}  ROOT z = f32[4]{{0}} negate(x6)\n}}\n"
+
+    found = compare(layers("tanh"), layers("sine"))
+    (region,) = found.regions
+    (change,) = region.heads
+    assert (region.count, len(change.instances)) == (6, 6)
+    assert change.role is Role.HEAD
+    assert change.fields == (FieldChange(ChangeClass.OPCODE, "opcode", "tanh", "sine"),)
+    # six times an operand and a result of 4 floats
+    assert (region.lhs_bytes, region.rhs_bytes) == (192, 192)
+    assert (region.lhs_flops, region.rhs_flops) == (24, 24)
+
+
+def test_json_is_plain_and_complete() -> None:
+    found = compare(BASE, edited("tanh(d)", "exponential(d)"))
+    plain = diff.to_json(found)
+    assert plain["verdict"] == "different"
+    (region,) = plain["regions"]
+    assert region["classes"] == ["opcode"]
+    assert region["heads"][0]["lhs"]["text"] == "f32[4,16]{1,0} tanh(d)"
+    assert region["heads"][0]["instances"] == [{"lhs": [1, 3], "rhs": [1, 3]}]
