@@ -7,15 +7,20 @@ from collections.abc import Mapping
 
 from hloscope import attribute, diff, match
 from hloscope.capture import parse_target
+from hloscope.diff.parameters import entry_leaves
 from hloscope.errors import HloscopeError
 from hloscope.model.canonical import CanonicalModule
 from hloscope.model.changes import Stage, StageVerdict
-from hloscope.model.comparison import Comparison, LeavesDelta, SideSummary
+from hloscope.model.comparison import (
+    Comparison,
+    EnvironmentDifference,
+    LeavesDelta,
+    SideSummary,
+)
 from hloscope.model.hlo import Module
 from hloscope.model.source import Source
 from hloscope.model.target import Target
 from hloscope.normalize import NormalizeOptions, normalize
-from hloscope.pipeline.accounts import account_of
 
 
 def compare(lhs: Source, rhs: Source, *, options: NormalizeOptions | None = None) -> Comparison:
@@ -31,7 +36,9 @@ def compare(lhs: Source, rhs: Source, *, options: NormalizeOptions | None = None
     pairing = match.match(left, right)
     inputs, outputs = _leaves(lhs, rhs)
     target = common_target(lhs, rhs)
-    left_account, right_account = account_of(lhs, target), account_of(rhs, target)
+    chip = target.chip if target else None
+    left_account = attribute.account_source(lhs, chip=chip)
+    right_account = attribute.account_source(rhs, chip=chip)
     return Comparison(
         lhs=lhs,
         rhs=rhs,
@@ -76,7 +83,7 @@ def _paths(source: Source) -> Mapping[int, str] | None:
     }
 
 
-def _environment(lhs: Source, rhs: Source) -> tuple[diff.EnvironmentDifference, ...] | None:
+def _environment(lhs: Source, rhs: Source) -> tuple[EnvironmentDifference, ...] | None:
     if lhs.capture is None or rhs.capture is None:
         return None
     return diff.compare_environments(lhs.capture, rhs.capture)
@@ -91,7 +98,7 @@ def _leaves(lhs: Source, rhs: Source) -> tuple[LeavesDelta | None, LeavesDelta |
     if lhs.module.entry is None or rhs.module.entry is None:
         return None, None
     # an entry computation names its parameters, but not its outputs
-    left, right = diff.entry_leaves(lhs.module), diff.entry_leaves(rhs.module)
+    left, right = entry_leaves(lhs.module), entry_leaves(rhs.module)
     return diff.compare_leaves(left, right), None
 
 

@@ -94,6 +94,7 @@ def _open_path(path: Path, options: OpenOptions) -> Source:
 
 def _compile(spec: str, options: OpenOptions) -> Source:
     from hloscope import sources, store
+    from hloscope.capture import capture_spec
 
     if options.target is None:
         raise HloscopeError(
@@ -107,5 +108,7 @@ def _compile(spec: str, options: OpenOptions) -> Source:
         xla_flags=options.xla_flags,
         timeout=options.timeout,
         cache=store.user_cache() if options.cache else None,
+        progress=lambda step: options.progress(spec, step),
+        cancelled=options.cancelled,
     )
     return sources.from_capture(taken, label=spec)

@@ -17,7 +17,7 @@ _NEIGHBOURS = 3
 def graph_section(comparison: Comparison, *, everything: bool = False) -> Section:
     """Fingerprints, how much pairs up, and the regions that differ."""
     changes = comparison.changes
-    blocks = [*_fingerprints(comparison), _pairing(changes)]
+    blocks: list[Block] = [*_fingerprints(comparison), _pairing(changes)]
     regions = changes.regions if everything else changes.regions[:FIRST]
     if regions:
         blocks.append(_regions(regions))
@@ -103,20 +103,22 @@ def _row(number: int, region: Region) -> tuple[str, str, str, str, str]:
 
 
 def _what(change: Change) -> str:
-    match change.lhs, change.rhs:
-        case None, Place() as place:
-            return f"+ {place.opcode} {place.shape} {place.name}"
-        case Place() as place, None:
-            return f"- {place.opcode} {place.shape} {place.name}"
+    place = _place(change)
+    if change.lhs is None or change.rhs is None:
+        sign = "+" if change.lhs is None else "-"
+        return f"{sign} {place.opcode} {place.shape} {place.name}"
     fields = "; ".join(f"{f.name} {f.lhs or 'none'} -> {f.rhs or 'none'}" for f in change.fields)
+    return f"{place.name}: {fields}"
+
+
+def _place(change: Change) -> Place:
     place = change.rhs or change.lhs
-    return f"{place.name}: {fields}" if place else fields
+    assert place is not None  # noqa: S101 - a change is somewhere
+    return place
 
 
 def _where(change: Change) -> str:
-    place = change.rhs or change.lhs
-    if place is None:
-        return ""
+    place = _place(change)
     path = "/".join(place.path) or ", ".join(place.state_paths[:_NEIGHBOURS])
     source = f"{place.frame.file}:{place.frame.line}" if place.frame else ""
     return " ".join(part for part in (path, source) if part)
