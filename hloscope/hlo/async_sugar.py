@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from hloscope.hlo.async_wrapped import OUTER, name_of
 from hloscope.hlo.shape_text import format_shape, read_shape
 from hloscope.hlo.text_operands import names
 from hloscope.hlo.text_parser import Block, Statement, without_comments
@@ -21,13 +22,6 @@ _NATIVE = frozenset(
     }
 )  # fmt: skip
 _SUFFIX = re.compile(r"([a-z][\w\-]*)-(start|update|done)")
-# what belongs to the async-start; everything else describes the operation inside
-_OUTER = frozenset(
-    {
-        "async_execution_thread", "backend_config", "control-predecessors",
-        "frontend_attributes", "metadata", "origin", "sharding", "statistics",
-    }
-)  # fmt: skip
 
 
 def desugared(blocks: list[Block]) -> list[Block]:
@@ -40,7 +34,14 @@ def desugared(blocks: list[Block]) -> list[Block]:
         return blocks
     result: list[Block] = []
     for block in blocks:
-        statements = [_split(statement, result) for statement in block.statements]
+        updates = {
+            first: s.shape
+            for s in block.statements
+            if s.opcode.endswith("-update") and (first := _first_operand(s))
+        }
+        statements = [
+            _split(statement, updates.get(statement.name), result) for statement in block.statements
+        ]
         result.append(block._replace(statements=statements))
     return result
 
@@ -49,26 +50,36 @@ def _is_sugar(opcode: str) -> bool:
     return opcode.endswith(("-start", "-update", "-done")) and opcode not in _NATIVE
 
 
-def _split(statement: Statement, blocks: list[Block]) -> Statement:
-    """The statement in XLA's own terms; appends the computation that it calls to `blocks`."""
+def _first_operand(statement: Statement) -> str:
+    listed = names(without_comments(statement.operands))
+    return listed[0] if listed else ""
+
+
+def _split(statement: Statement, update: str | None, blocks: list[Block]) -> Statement:
+    """The statement in XLA's own terms; appends the computation that it calls to `blocks`.
+
+    `update` is the shape of the update that follows; it has the operands where a start has none.
+    """
     match = _SUFFIX.fullmatch(statement.opcode)
     if match is None or not _is_sugar(statement.opcode):
         return statement
     if match[2] != "start":
         return statement._replace(opcode=f"async-{match[2]}")
-    shapes = _wrapped_shapes(statement.shape)
+    late = not statement.operands.strip() and update is not None
+    shapes = _wrapped_shapes(update if late else statement.shape)
     if shapes is None:
         return statement
-    inner = [a for a in statement.attributes if a[0] not in _OUTER]
-    outer = [a for a in statement.attributes if a[0] in _OUTER]
-    name = f"{statement.name}.async"
+    inner = [a for a in statement.attributes if a[0] not in OUTER]
+    outer = [a for a in statement.attributes if a[0] in OUTER]
+    metadata = [a for a in statement.attributes if a[0] == "metadata"]
+    name = name_of(statement.name)
     inputs, result = shapes
-    operands = names(without_comments(statement.operands)) or []
-    parameters = [f"param_{n}" for n in range(len(inputs) or len(operands))]
+    parameters = [f"param_{n}" for n in range(len(inputs))]
     body = [
-        Statement(False, parameter, shape, "parameter", str(n), [])
-        for n, (parameter, shape) in enumerate(zip(parameters, inputs, strict=False))
+        Statement(False, parameter, shape, "parameter", str(n), metadata)
+        for n, (parameter, shape) in enumerate(zip(parameters, inputs, strict=True))
     ]
+    inner += metadata
     body.append(Statement(True, match[1], result, match[1], ", ".join(parameters), inner))
     thread = [("execution_thread", value) for key, value in outer if key.startswith("async_e")]
     blocks.append(Block(name, False, body, thread, True))

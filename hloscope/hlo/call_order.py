@@ -11,7 +11,7 @@ def in_call_order(
     """Callees before callers, the entry last, in the order in which instructions call them.
 
     XLA's text and its proto of one module order computations differently; this order is the same
-    for both. What the entry does not reach comes first.
+    for both. What the entry does not reach comes first, by name.
     """
     callees = [
         [callee for i in c.instructions if i.called for _, callee in i.called] for c in computations
@@ -19,7 +19,7 @@ def in_call_order(
     reached: list[int] = [] if entry is None else _post_order(entry, callees, set())
     seen = set(reached)
     apart: list[int] = []
-    for number in range(len(computations)):
+    for number in _by_name(computations, callees):
         if number not in seen:
             apart += _post_order(number, callees, seen)
             seen.update(apart)
@@ -29,6 +29,12 @@ def in_call_order(
     place = {number: position for position, number in enumerate(order)}
     moved = tuple(_moved(computations[number], place) for number in order)
     return moved, None if entry is None else place[entry]
+
+
+def _by_name(computations: tuple[Computation, ...], callees: list[list[int]]) -> list[int]:
+    """All computations: those that nothing calls first, by name; text and proto have no order."""
+    called = {callee for listed in callees for callee in listed}
+    return sorted(range(len(computations)), key=lambda n: (n in called, computations[n].name))
 
 
 def _post_order(start: int, callees: list[list[int]], seen: set[int]) -> list[int]:

@@ -9,6 +9,7 @@ from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from hloscope.errors import HloscopeError
+from hloscope.hlo.async_wrapped import as_text_says
 from hloscope.hlo.attribute_fields import ALWAYS, READ
 from hloscope.hlo.attribute_text import Attributes
 from hloscope.hlo.attributes import attributes
@@ -120,7 +121,9 @@ class _ModuleReader:
                 "the proto has fields that this reader does not know; instructions that have them "
                 "show them as unknown_fields"
             )
-        computations, entry = in_call_order(computations, self.entry())
+        if proto.original_value_recovery_table:
+            self.notes.append("the module's origin_recovery_table was left out")
+        computations, entry = in_call_order(as_text_says(computations), self.entry())
         return Module(
             name=proto.name,
             computations=computations,

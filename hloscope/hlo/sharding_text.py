@@ -84,10 +84,8 @@ def _unreduced(proto: pb.NamedShardingProto) -> str:
 
 def _whole(proto: pb.NamedShardingProto) -> str:
     """`replicated`, `unreduced` or `manual` where that is all there is to say."""
-    sharded = any(d.axes for d in proto.dim_shardings)
-    open_dims = any(not d.is_closed for d in proto.dim_shardings)
     lists = (proto.replicated_axes, proto.unreduced_axes, proto.manual_axes)
-    if not sharded and not open_dims and not any(lists):
+    if not proto.dim_shardings and not any(lists):
         return "replicated"
     axes = [(a.mesh_axis_index, a.HasField("sub_axis_info")) for a in proto.unreduced_axes]
     everything = [(n, False) for n in range(len(proto.mesh.axes))]

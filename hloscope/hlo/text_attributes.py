@@ -17,7 +17,6 @@ _DEFAULTS = {
     "constrain_layout": "false",
     "custom_call_has_side_effect": "false",
     "feature_group_count": "1",
-    "frontend_attributes": "{}",
     "has_dynamic_root": "false",
     "indices_are_sorted": "false",
     "is_composite": "false",
@@ -47,10 +46,12 @@ _FIELD = re.compile(rf"([\w.\-]+)=({STRING}|\{{[^{{}}]*\}}|[^\s,}}]+)", re.DOTAL
 def normalized(name: str, value: str) -> str | None:
     """`value` as XLA prints it today, `None` where that is not at all.
 
-    A backend's own configuration stays as it is, to the byte.
+    A backend's own configuration stays as it is, to the byte; so do frontend attributes' values.
     """
     if name == "backend_config":
         return value
+    if name == "frontend_attributes":
+        return _frontend(value)
     value = squeezed(value).strip()
     if value == _DEFAULTS.get(name):
         return None
@@ -102,7 +103,6 @@ def _origin(value: str) -> str:
 
 _SPECIAL: dict[str, Callable[[str], str | None]] = {
     "entry_computation_layout": _layout,
-    "frontend_attributes": _frontend,
     "operand_layout_constraints": _layout,
     "origin": _origin,
     "operand_precision": _precision,

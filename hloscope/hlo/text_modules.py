@@ -16,7 +16,7 @@ _BLOCK = re.compile(
 )
 _FENCE = re.compile(r"^[ \t]*(?:`|~~~)", re.MULTILINE)
 _SEPARATOR = re.compile(r"^// -----", re.MULTILINE)
-_RECOVERY = "origin_recovery_table={"  # holds modules of its own, in quotes
+RECOVERY_TABLE = "origin_recovery_table"  # holds modules of its own, in quotes
 
 
 class Place(NamedTuple):
@@ -51,7 +51,7 @@ def _own_headers(text: str) -> list[re.Match[str]]:
         headers.append(header)
         line_end = text.find("\n", header.end())
         line = text[header.end() : line_end if line_end >= 0 else len(text)]
-        if line.rstrip().endswith(_RECOVERY):
+        if line.rstrip().endswith(f"{RECOVERY_TABLE}={{"):
             close = text.find("\n}", header.end())
             skip_to = close if close >= 0 else len(text)
     return headers

@@ -10,10 +10,11 @@ from hloscope.hlo.call_order import in_call_order
 from hloscope.hlo.quoting import unquote
 from hloscope.hlo.text_attributes import normalized
 from hloscope.hlo.text_computation import Resolver
-from hloscope.hlo.text_modules import Place, places
+from hloscope.hlo.text_modules import RECOVERY_TABLE, Place, places
 from hloscope.hlo.text_parser import MAX_NOTES, Parsed, Parser
 from hloscope.model.hlo import Module, StackFrame
 
+LEFT_OUT = f"the module's {RECOVERY_TABLE} was left out"
 Tables = Mapping[str, Mapping[int, str]]
 
 
@@ -49,6 +50,8 @@ def _module(text: str, place: Place) -> Module:
         notes.append("the text has no ENTRY computation")
     elif len(entries) > 1:
         notes.append(f"the text has {len(entries)} ENTRY computations; the last one counts")
+    if any(name == RECOVERY_TABLE for name, _ in parsed.header):
+        notes.append(LEFT_OUT)
     header = _header(parsed)
     computations, entry = in_call_order(computations, entries[-1] if entries else None)
     return Module(
@@ -77,6 +80,8 @@ def _summed(notes: list[str]) -> list[str]:
 def _header(parsed: Parsed) -> dict[str, str]:
     header: dict[str, str] = {}
     for name, value in parsed.header:
+        if name == RECOVERY_TABLE:
+            continue
         kept = normalized(name, value)
         if kept is not None:
             header[name] = kept
