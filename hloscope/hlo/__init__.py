@@ -1,16 +1,30 @@
 """HLO protos and HLO text to `Module`, with what a module says about itself."""
 
+from hloscope.hlo.buffers import read_buffers
+from hloscope.hlo.dtypes import BITS
 from hloscope.hlo.frames import frames
+from hloscope.hlo.heap_replay import HeapReplay, HeapState, peak
+from hloscope.hlo.memory_figures import is_temporary, is_tpu, memory_figures
 from hloscope.hlo.printer import print_module
 from hloscope.hlo.proto_reader import read_proto
 from hloscope.hlo.scopes import OpName, parse_op_name, scopes
+from hloscope.hlo.shape_text import format_shape
 from hloscope.hlo.text_reader import read_text
 
 __all__ = [
+    "BITS",
+    "HeapReplay",
+    "HeapState",
     "OpName",
+    "format_shape",
     "frames",
+    "is_temporary",
+    "is_tpu",
+    "memory_figures",
     "parse_op_name",
+    "peak",
     "print_module",
+    "read_buffers",
     "read_proto",
     "read_text",
     "scopes",
