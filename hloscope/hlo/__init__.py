@@ -8,8 +8,10 @@ from hloscope.hlo.memory_figures import is_temporary, is_tpu, memory_figures
 from hloscope.hlo.printer import print_module
 from hloscope.hlo.proto_reader import read_proto
 from hloscope.hlo.scopes import OpName, parse_op_name, scopes
-from hloscope.hlo.shape_text import format_shape
+from hloscope.hlo.shape_text import format_shape, read_shape
+from hloscope.hlo.state_path import state_path
 from hloscope.hlo.text_reader import read_text
+from hloscope.hlo.trip_count import trip_count
 
 __all__ = [
     "BITS",
@@ -26,6 +28,9 @@ __all__ = [
     "print_module",
     "read_buffers",
     "read_proto",
+    "read_shape",
     "read_text",
     "scopes",
+    "state_path",
+    "trip_count",
 ]
