@@ -9,7 +9,7 @@ from hloscope.attribute.cost_executions import Executions
 from hloscope.attribute.cost_users import Graph, called
 from hloscope.model.canonical import Ref
 from hloscope.model.communication import Form, Kind
-from hloscope.model.hlo import Computation, Instruction
+from hloscope.model.hlo import Instruction, Shape
 
 _KINDS = {kind.value: kind for kind in Kind}
 # parts of backend_config, in XLA's JSON
@@ -18,7 +18,9 @@ _SPREAD = "async_collective_fusion_config"
 _SPREAD_START = "AsyncCollectiveStart"
 _SPREAD_DONE = "AsyncCollectiveDone"
 # what may stand between an all-reduce and the slice that makes a reduce-scatter of it
-_RESHAPING = frozenset({"bitcast", "copy", "reshape", "transpose", "convert"})
+_RESHAPING = frozenset({
+    "bitcast", "convert", "copy", "get-tuple-element", "reshape", "transpose",
+})  # fmt: skip
 
 
 class Site(NamedTuple):
@@ -30,7 +32,9 @@ class Site(NamedTuple):
         synchronous one.
       schedule: the computation that the schedule runs.
       instruction: the one that says what is exchanged.
-      kind: as the hardware runs it: an all-reduce whose fusion keeps one slice is a reduce-scatter.
+      home: the computation that holds `instruction`.
+      kind: what its opcode says.
+      kept: of an all-reduce whose fusion only keeps slices, the slices' shapes.
     """
 
     ref: Ref
@@ -41,6 +45,7 @@ class Site(NamedTuple):
     home: int
     kind: Kind
     form: Form
+    kept: tuple[Shape, ...] = ()
 
 
 def find_collectives(graph: Graph, runs: Executions) -> Iterator[Site]:
@@ -130,23 +135,25 @@ def _in_fusion(graph: Graph, ref: Ref, fusion: Instruction, spread: set[str]) ->
     body = graph.body(inner)
     for number, instruction in enumerate(body.instructions):
         if instruction.opcode == "fusion":
-            nested = list(_in_fusion(graph, ref, instruction, spread))
-            yield from nested
+            yield from _in_fusion(graph, ref, instruction, spread)
             continue
         kind, _ = _plain(instruction)
         if kind is None:
             continue
         found = Ref(inner, number)
         form, done = Form.FUSION, None
+        kept: tuple[Shape, ...] = ()
         if _SPREAD in (instruction.attr("backend_config") or ""):
             channel = instruction.attr("channel_id") or ""
             if channel in spread:
                 continue  # a later part of one that has begun
             spread.add(channel)
             form, done = Form.ASYNC_FUSION, _spread_done(graph, ref, channel)
-        elif kind is Kind.ALL_REDUCE and _keeps_a_slice(graph, found):
-            kind = Kind.REDUCE_SCATTER
-        yield Site(found, ref.computation, ref.instruction, done, instruction, inner, kind, form)
+        elif kind is Kind.ALL_REDUCE:
+            kept = _kept_slices(graph, found)
+        yield Site(
+            found, ref.computation, ref.instruction, done, instruction, inner, kind, form, kept
+        )
 
 
 def _spread_done(graph: Graph, ref: Ref, channel: str) -> int | None:
@@ -161,33 +168,21 @@ def _spread_done(graph: Graph, ref: Ref, channel: str) -> int | None:
     return done
 
 
-def _keeps_a_slice(graph: Graph, ref: Ref) -> bool:
-    """Whether every use of an all-reduce takes a dynamic slice: each device keeps its own part."""
+def _kept_slices(graph: Graph, ref: Ref) -> tuple[Shape, ...]:
+    """The dynamic slices that are all that is used of an all-reduce; none where more is used."""
     body = graph.body(ref.computation)
-    waiting, sliced = [ref.instruction], False
+    waiting, kept = [ref.instruction], []
     while waiting:
         number = waiting.pop()
         users = graph.users(ref.computation).get(number, [])
         if not users:
-            return False  # it leaves the fusion whole
+            return ()  # it leaves the fusion whole
         for user in users:
-            opcode = body.instructions[user].opcode
-            if opcode == "dynamic-slice":
-                sliced = True
-            elif opcode in _RESHAPING:
+            instruction = body.instructions[user]
+            if instruction.opcode == "dynamic-slice":
+                kept.append((user, instruction.shape))
+            elif instruction.opcode in _RESHAPING:
                 waiting.append(user)
             else:
-                return False
-    return sliced
-
-
-def kept_slice(graph: Graph, site: Site) -> Instruction | None:
-    """The dynamic slice of an all-reduce that is a reduce-scatter."""
-    waiting = [site.ref.instruction]
-    body: Computation = graph.body(site.home)
-    while waiting:
-        for user in graph.users(site.home).get(waiting.pop(), ()):
-            if body.instructions[user].opcode == "dynamic-slice":
-                return body.instructions[user]
-            waiting.append(user)
-    return None
+                return ()
+    return tuple(shape for _, shape in sorted(kept, key=lambda item: item[0]))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from hloscope.attribute.communication_find import Site, find_collectives, kept_slice
+from hloscope.attribute.communication_find import Site, find_collectives
 from hloscope.attribute.communication_groups import (
     Groups,
     Mesh,
@@ -36,9 +36,15 @@ _WRAPPED_RESULT = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What a collective exchanges, before anything is known of its place in the program."""
+    """What a collective exchanges, before anything is known of its place in the program.
+
+    Attributes:
+      kind: as the hardware runs it: an all-reduce of which each device keeps its own part is a
+        reduce-scatter, though the opcode says otherwise.
+    """
 
     site: Site
+    kind: Kind
     result: Shape
     operand_bytes: int
     output_bytes: int
@@ -88,27 +94,29 @@ def _rank(mesh: Mesh) -> tuple[int, Mesh]:
 def _exchange(graph: Graph, site: Site, devices: int, mesh: Mapping[str, int] | None) -> Exchange:
     instruction = site.instruction
     operands = [graph.body(site.home).instructions[n].shape for n in instruction.operands]
-    result = _result(graph, site)
     operand_bytes = sum(leaf_bytes(shape, padded=False) for shape in operands)
-    output_bytes = leaf_bytes(result, padded=False)
     size, number, axes = _participants(instruction, devices, mesh)
+    result, kind = _result(site), site.kind
+    if site.kept and isinstance(size, Measured):
+        slices = Shape("tuple", elements=site.kept) if len(site.kept) > 1 else site.kept[0]
+        if leaf_bytes(slices, padded=False) * size.value == operand_bytes:
+            result, kind = slices, Kind.REDUCE_SCATTER
+    output_bytes = leaf_bytes(result, padded=False)
     return Exchange(
         site=site,
+        kind=kind,
         result=result,
         operand_bytes=operand_bytes,
         output_bytes=output_bytes,
-        wire_bytes=wire_bytes(site, operand_bytes, output_bytes, size),
+        wire_bytes=wire_bytes(site, kind, operand_bytes, output_bytes, size),
         group_size=size,
         groups=number,
         axes=axes,
     )
 
 
-def _result(graph: Graph, site: Site) -> Shape:
+def _result(site: Site) -> Shape:
     shape = site.instruction.shape
-    if site.kind is Kind.REDUCE_SCATTER and site.instruction.opcode == "all-reduce":
-        kept = kept_slice(graph, site)
-        return kept.shape if kept else shape
     element = _RESULT_OF_START.get(site.instruction.opcode)
     if element is None and site.instruction.opcode.endswith("-start") and _wraps(shape):
         element = _WRAPPED_RESULT
@@ -157,14 +165,13 @@ def _chains(pairs: Sequence[tuple[int, int]]) -> list[set[int]]:
     return chains
 
 
-def wire_bytes(site: Site, operand: int, output: int, size: Maybe[int]) -> Maybe[int]:
+def wire_bytes(site: Site, kind: Kind, operand: int, output: int, size: Maybe[int]) -> Maybe[int]:
     """Bytes that one device sends, by the ring algorithm.
 
     With n devices: all-gather (n-1)/n of what comes out, reduce-scatter (n-1)/n of what goes in,
     all-reduce both one after the other, all-to-all (n-1)/n of what goes in; a permute, broadcast or
     send passes on what goes in. Real machines may use other algorithms; none sends less in total.
     """
-    kind = site.kind
     if kind is Kind.RECV:
         return Measured(0)
     if kind is Kind.SEND or kind is Kind.PERMUTE:
@@ -239,7 +246,7 @@ def _collective(
         ref=site.ref,
         done=None if site.done is None else Ref(site.schedule, site.done),
         name=site.instruction.name,
-        kind=site.kind,
+        kind=item.kind,
         form=site.form,
         computation=graph.body(site.schedule).name,
         dtype="/".join(sorted({array.dtype for array in arrays})),
