@@ -6,12 +6,27 @@ from hloscope.attribute.cost_delta import cost_delta
 from hloscope.attribute.cost_groups import By, CostGroup, group_delta, group_ledger
 from hloscope.attribute.cost_ledger import CostContext
 from hloscope.attribute.cost_source import account_source, loops_of, source_lines
+from hloscope.attribute.memory_delta import SPACES, memory_delta
+from hloscope.attribute.memory_fit import shortfall
+from hloscope.attribute.memory_groups import (
+    MemoryBy,
+    MemoryDeltaGroup,
+    MemoryGroup,
+    group_memory,
+    group_memory_delta,
+)
+from hloscope.attribute.memory_ledger import memory_ledger
+from hloscope.attribute.memory_source import source_memory
 
 __all__ = [
+    "SPACES",
     "Account",
     "By",
     "CostContext",
     "CostGroup",
+    "MemoryBy",
+    "MemoryDeltaGroup",
+    "MemoryGroup",
     "account",
     "account_source",
     "communication_delta",
@@ -19,6 +34,12 @@ __all__ = [
     "cost_ledger",
     "group_delta",
     "group_ledger",
+    "group_memory",
+    "group_memory_delta",
     "loops_of",
+    "memory_delta",
+    "memory_ledger",
+    "shortfall",
     "source_lines",
+    "source_memory",
 ]

@@ -78,7 +78,7 @@ class Schedule:
         instruction = values.instruction(Ref(value.ref.computation, user))
         if instruction.opcode != "get-tuple-element" or at != value.ref.instruction:
             return True
-        return not value.index or instruction.attr("index") == str(value.index[0])
+        return not value.part or instruction.attr("index") == str(value.part[0])
 
     def _users_of(self, computation: int) -> dict[int, list[int]]:
         if computation not in self._users:

@@ -43,11 +43,11 @@ class Values:
 
     def shape(self, value: Value) -> Shape:
         """The shape of a value; of the whole instruction where the index leads nowhere."""
-        return sub_shape(self.instruction(value.ref).shape, value.index)
+        return sub_shape(self.instruction(value.ref).shape, value.part)
 
     def name(self, value: Value) -> str:
         """The instruction's name with the tuple index, as XLA writes it (`while.2{4}`)."""
-        index = "{" + ",".join(map(str, value.index)) + "}" if value.index else ""
+        index = "{" + ",".join(map(str, value.part)) + "}" if value.part else ""
         return self.instruction(value.ref).name + index
 
     def origin(self, value: Value) -> Value:

@@ -1,0 +1,148 @@
+"""Which memory of one side is which memory of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from hloscope.model.canonical import Ref
+from hloscope.model.ledger import Category, LedgerEntry, MemoryLedger, Value
+from hloscope.model.pairing import Pairing
+
+# what an edge between two entries is worth; a program's inputs and outputs decide before its
+# temporaries do, since their identity is part of the program
+_SAME_STATE = 1 << 20
+_SAME_PARAMETER = 1 << 19
+_SAME_OUTPUT = 1 << 12
+_SAME_CATEGORY = 1 << 8
+_SHOWN_ALIKE = 1 << 4
+
+
+class Matched(NamedTuple):
+    """Positions in the two ledgers' entries.
+
+    Attributes:
+      pairs: one-to-one, lhs first.
+      lhs_only: entries without a partner.
+      rhs_only: the same of the other side.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    lhs_only: tuple[int, ...]
+    rhs_only: tuple[int, ...]
+
+
+class Partners:
+    """The pairing as maps in both directions."""
+
+    def __init__(self, pairing: Pairing | None) -> None:
+        pairs = pairing.pairs if pairing is not None else ()
+        self.to_rhs: dict[Ref, Ref] = {p.lhs: p.rhs for p in pairs}
+        self.to_lhs: dict[Ref, Ref] = {p.rhs: p.lhs for p in pairs}
+
+
+def match_entries(lhs: MemoryLedger, rhs: MemoryLedger, partners: Partners) -> Matched:
+    """Pairs the entries of two ledgers, each with one at most.
+
+    Entries go together by state path, by paired instructions that use their memory, by output
+    position, and, for what is left, by equal shape, opcode and module path.
+    """
+    edges = _edges(lhs.entries, rhs.entries, partners.to_rhs)
+    pairs = _assign(edges, lhs.entries, rhs.entries)
+    pairs |= _assign_alike(lhs.entries, rhs.entries, pairs)
+    taken = set(pairs.values())
+    return Matched(
+        tuple(sorted(pairs.items())),
+        tuple(n for n in range(len(lhs.entries)) if n not in pairs),
+        tuple(n for n in range(len(rhs.entries)) if n not in taken),
+    )
+
+
+def _edges(
+    lhs: tuple[LedgerEntry, ...], rhs: tuple[LedgerEntry, ...], to_rhs: Mapping[Ref, Ref]
+) -> dict[tuple[int, int], int]:
+    holder = {value: n for n, entry in enumerate(rhs) for value in entry.members}
+    by_state = _by_state(rhs)
+    edges: dict[tuple[int, int], int] = {}
+    for left, entry in enumerate(lhs):
+        for value in entry.members:
+            partner = to_rhs.get(value.ref)
+            right = holder.get(Value(partner, value.part)) if partner is not None else None
+            if right is not None:
+                worth = _worth(entry, rhs[right], value, partner)
+                edges[left, right] = edges.get((left, right), 0) + worth
+        for right in by_state.get(_state_key(entry), ()):
+            edges[left, right] = edges.get((left, right), 0) + _SAME_STATE
+    for (left, right), worth in edges.items():
+        if lhs[left].category is rhs[right].category:
+            edges[left, right] = worth + _SAME_CATEGORY
+    return edges
+
+
+def _worth(lhs: LedgerEntry, rhs: LedgerEntry, value: Value, partner: Ref | None) -> int:
+    shown = lhs.value == value and rhs.value is not None and rhs.value.ref == partner
+    if lhs.parameter is not None and rhs.parameter is not None and shown:
+        return _SAME_PARAMETER
+    if lhs.outputs and rhs.outputs and shown:
+        return _SAME_OUTPUT
+    return _SHOWN_ALIKE if shown else 1
+
+
+def _state_key(entry: LedgerEntry) -> tuple[bool, tuple[str, ...]]:
+    """Inputs and outputs may have the same state path: they are told apart."""
+    return entry.parameter is not None, entry.state
+
+
+def _by_state(
+    entries: Iterable[LedgerEntry],
+) -> dict[tuple[bool, tuple[str, ...]], list[int]]:
+    found: dict[tuple[bool, tuple[str, ...]], list[int]] = {}
+    for number, entry in enumerate(entries):
+        if entry.state:
+            found.setdefault(_state_key(entry), []).append(number)
+    return found
+
+
+def _assign(
+    edges: Mapping[tuple[int, int], int],
+    lhs: tuple[LedgerEntry, ...],
+    rhs: tuple[LedgerEntry, ...],
+) -> dict[int, int]:
+    """The most valuable edges first; ties go to the closest sizes, then to order."""
+    ranked = sorted(
+        edges,
+        key=lambda edge: (-edges[edge], abs(lhs[edge[0]].size - rhs[edge[1]].size), edge),
+    )
+    pairs: dict[int, int] = {}
+    taken: set[int] = set()
+    for left, right in ranked:
+        if left not in pairs and right not in taken:
+            pairs[left] = right
+            taken.add(right)
+    return pairs
+
+
+def _assign_alike(
+    lhs: tuple[LedgerEntry, ...], rhs: tuple[LedgerEntry, ...], pairs: Mapping[int, int]
+) -> dict[int, int]:
+    """Rests by name, and buffers that nothing tells apart, in order."""
+    taken = set(pairs.values())
+    waiting: dict[tuple[object, ...], list[int]] = {}
+    for number in range(len(rhs) - 1, -1, -1):
+        if number not in taken:
+            waiting.setdefault(_likeness(rhs[number]), []).append(number)
+    found: dict[int, int] = {}
+    for number, entry in enumerate(lhs):
+        candidates = waiting.get(_likeness(entry))
+        if number not in pairs and candidates:
+            found[number] = candidates.pop()
+    return found
+
+
+def _likeness(entry: LedgerEntry) -> tuple[object, ...]:
+    if entry.value is None:
+        return (entry.category, "" if entry.category is Category.UNATTRIBUTED else entry.name)
+    if entry.parameter is not None or entry.outputs:
+        # an input or output that the pairing leaves alone is added or removed
+        return (entry.category, entry.shape_text, entry.state, entry.parameter, entry.name)
+    return (entry.category, entry.shape_text, entry.opcode, entry.path)

@@ -1,0 +1,35 @@
+"""The memory ledger of one side as it was read."""
+
+from __future__ import annotations
+
+from hloscope.attribute.memory_ledger import memory_ledger
+from hloscope.errors import HloscopeError
+from hloscope.model.ledger import MemoryLedger
+from hloscope.model.source import Source
+
+ANALYSIS = "memory_analysis"  # `MemoryFigures.source` of a compile that ran to its end
+
+
+def source_memory(source: Source, *, space: int = 0, at: str | None = None) -> MemoryLedger:
+    """Accounts for all memory of one side; see `memory_ledger`.
+
+    Raises:
+      HloscopeError: the side has no buffer assignment, or `at` names no instruction.
+    """
+    if source.buffers is None:
+        raise HloscopeError(
+            f"'{source.label}' has no buffer assignment, so its memory is unknown",
+            remedy="give a capture, or the *after_optimizations.hlo.pb that --xla_dump_to and "
+            "--xla_dump_hlo_as_proto write",
+        )
+    capture = source.capture
+    exact = capture is not None and capture.memory.source == ANALYSIS
+    return memory_ledger(
+        source.module,
+        source.buffers,
+        space=space,
+        at=at,
+        figures=capture.memory if capture is not None and exact else None,
+        inputs=capture.inputs if capture is not None else (),
+        outputs=capture.outputs if capture is not None else (),
+    )
