@@ -143,10 +143,21 @@ class CommunicationLedger:
         """
         import pandas as pd
 
-        table = pd.DataFrame.from_records([_row(item) for item in self.collectives])
-        return table.astype({c: "Int64" for c in table.columns if c in _COUNTS})
+        records = [_row(item) for item in self.collectives]
+        table = pd.DataFrame.from_records(records, columns=_COLUMNS)
+        return table.astype(dict.fromkeys(sorted(_COUNTS), "Int64"))
 
 
+_COLUMNS = [
+    "collective", "kind", "form", "asynchronous", "dtype", "shape", "axes", "group_size", "groups",
+    "executions", "loops", "operand_bytes", "output_bytes", "wire_bytes", "wire_bytes_per_step",
+    "overlap_kernels", "overlap_flops", "overlap_bytes", "overlap_seconds", "computation",
+    "module", "source", "unknown",
+]  # fmt: skip
+_CHANGE_COLUMNS = [
+    "change", "kind", "axes", "lhs", "rhs", "shape_lhs", "shape_rhs", "executions_lhs",
+    "executions_rhs", "wire_bytes", "module", "source",
+]  # fmt: skip
 _COUNTS = frozenset(
     {"group_size", "groups", "executions", "operand_bytes", "output_bytes", "wire_bytes"}
     | {"wire_bytes_per_step", "overlap_kernels", "overlap_flops", "overlap_bytes"}
@@ -251,9 +262,10 @@ class CommunicationDelta:
         """
         import pandas as pd
 
-        table = pd.DataFrame.from_records([_change_row(change) for change in self.changes])
+        records = [_change_row(change) for change in self.changes]
+        table = pd.DataFrame.from_records(records, columns=_CHANGE_COLUMNS)
         counts = ("executions_lhs", "executions_rhs", "wire_bytes")
-        return table.astype({c: "Int64" for c in table.columns if c in counts})
+        return table.astype(dict.fromkeys(counts, "Int64"))
 
 
 def _change_row(change: CollectiveChange) -> dict[str, object]:

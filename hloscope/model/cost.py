@@ -156,9 +156,9 @@ class CostLedger:
         import pandas as pd
 
         names = {entry.ref: entry.name for entry in self.entries}
-        table = pd.DataFrame.from_records([self._row(entry, names) for entry in self.entries])
-        counts = [c for c in table.columns if c in _COUNTS]
-        return table.astype(dict.fromkeys(counts, "Int64"))
+        records = [self._row(entry, names) for entry in self.entries]
+        table = pd.DataFrame.from_records(records, columns=_COLUMNS)
+        return table.astype(dict.fromkeys(sorted(_COUNTS), "Int64"))
 
     def _row(self, entry: CostEntry, names: Mapping[Ref, str]) -> dict[str, object]:
         time = self.times.get(entry.ref)
@@ -189,6 +189,16 @@ class CostLedger:
         }
 
 
+_COLUMNS = [
+    "instruction", "opcode", "target", "computation", "kernel", "shape", "executions", "flops",
+    "transcendentals", "bytes_read", "bytes_written", "device_bytes", "flops_per_step",
+    "transcendentals_per_step", "bytes_per_step", "seconds", "seconds_per_step", "time_basis",
+    "module", "source", "unknown",
+]  # fmt: skip
+_DELTA_COLUMNS = [
+    "lhs", "rhs", "opcode", "shape_lhs", "shape_rhs", "executions_lhs", "executions_rhs", "flops",
+    "transcendentals", "bytes", "seconds", "module", "source",
+]  # fmt: skip
 _COUNTS = frozenset(
     {"executions", "flops", "transcendentals", "bytes_read", "bytes_written", "device_bytes"}
     | {"flops_per_step", "transcendentals_per_step", "bytes_per_step"}
@@ -249,8 +259,9 @@ class CostDelta:
         """
         import pandas as pd
 
-        table = pd.DataFrame.from_records([_delta_row(entry) for entry in self.entries])
-        counts = [c for c in table.columns if c in _COUNTS or c == "bytes"]
+        records = [_delta_row(entry) for entry in self.entries]
+        table = pd.DataFrame.from_records(records, columns=_DELTA_COLUMNS)
+        counts = ("executions_lhs", "executions_rhs", "flops", "transcendentals", "bytes")
         return table.astype(dict.fromkeys(counts, "Int64"))
 
 
