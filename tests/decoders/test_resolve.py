@@ -1,0 +1,164 @@
+"""Programs as resolved: abstract arguments, the same in both stacks."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from typing import Any
+
+import jax
+import pytest
+from flax import nnx
+from flax.core.spmd import get_logical_axis_rules
+
+from hloscope import decoders
+from hloscope.decoders import mapping
+from hloscope.decoders.sizes import sizes
+from hloscope.model.program import Program
+
+Leaves = dict[str, tuple[tuple[int, ...], str, tuple[Any, ...]]]
+
+
+def _resolve(spec: str) -> Program:
+    return decoders.resolve(spec, jax.devices()[:1])
+
+
+def _leaves(tree: Any) -> Leaves:
+    return {
+        jax.tree_util.keystr(path): (leaf.shape, str(leaf.dtype), tuple(leaf.sharding.spec))
+        for path, leaf in jax.tree_util.tree_leaves_with_path(tree)
+    }
+
+
+def _nnx_weights(state: nnx.State) -> dict[str, Any]:
+    """The model's weights with AdamW's moments, named as Linen names them."""
+    pure = nnx.to_pure_dict(state)
+    adam = pure["optimizer"]["opt_state"][0]
+    weights = nnx.to_pure_dict(nnx.filter_state(state, nnx.Param))["model"]
+    trees = {"params": weights, "mu": adam["mu"], "nu": adam["nu"]}
+    return {name: mapping.to_linen(tree) for name, tree in trees.items()}
+
+
+def _linen_weights(state: Any) -> dict[str, Any]:
+    adam = state.opt_state[0]
+    return {"params": state.params, "mu": adam.mu, "nu": adam.nu}
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["", "?scan=false", "?tied=false", "?dropout=0.1&scan=false"],
+)
+def test_weights_have_the_same_shape_and_sharding_in_both_stacks(options: str) -> None:
+    linen = _resolve(f"gpt3-tiny:linen{options}").args
+    nnx_ = _resolve(f"gpt3-tiny:nnx{options}").args
+    assert _leaves(_linen_weights(linen[0])) == _leaves(_nnx_weights(nnx_[0]))
+    assert _leaves(linen[1]) == _leaves(nnx_[1])
+
+
+def test_logical_axes_are_split_over_the_mesh() -> None:
+    layers = _linen_weights(_resolve("gpt3-tiny:linen").args[0])["params"]["layers"]
+    specs = {name: spec for name, (_, _, spec) in _leaves(layers).items()}
+    assert specs == {
+        "['attention']['out']['bias']": (None, "fsdp"),
+        "['attention']['out']['kernel']": (None, "tensor", None, "fsdp"),
+        "['attention']['qkv']['bias']": (None, None, "tensor", None),
+        "['attention']['qkv']['kernel']": (None, "fsdp", None, "tensor", None),
+        "['attention_norm']['bias']": (None, None),
+        "['attention_norm']['scale']": (None, None),
+        "['mlp']['down']['bias']": (None, "fsdp"),
+        "['mlp']['down']['kernel']": (None, "tensor", "fsdp"),
+        "['mlp']['up']['bias']": (None, "tensor"),
+        "['mlp']['up']['kernel']": (None, "fsdp", "tensor"),
+        "['mlp_norm']['bias']": (None, None),
+        "['mlp_norm']['scale']": (None, None),
+    }
+
+
+@pytest.mark.parametrize("name", decoders.NAMES)
+def test_state_has_as_many_weights_as_the_dimensions_say(name: str) -> None:
+    linen = _linen_weights(_resolve(f"{name}:linen").args[0])
+    nnx_ = _nnx_weights(_resolve(f"{name}:nnx").args[0])
+    count = sizes()[name].parameter_count()
+    for tree in (linen["params"], nnx_["params"], linen["mu"], nnx_["nu"]):
+        assert sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(tree)) == count
+
+
+@pytest.mark.parametrize("stack", decoders.STACKS)
+def test_arguments_are_abstract(stack: str) -> None:
+    for step in ("train", "forward"):
+        args = _resolve(f"gpt3-175b:{stack}?step={step}").args
+        assert {type(leaf) for leaf in jax.tree.leaves(args)} == {jax.ShapeDtypeStruct}
+
+
+@pytest.mark.parametrize("stack", decoders.STACKS)
+def test_options_reach_the_program(stack: str) -> None:
+    spec = f"gpt3-tiny:{stack}?layers=3&seq=64&batch=2&donate=false"
+    program = _resolve(spec)
+    assert program.name == spec
+    assert program.jit_options["donate_argnums"] == ()
+    assert _resolve(f"gpt3-tiny:{stack}").jit_options["donate_argnums"] == (0,)
+    assert program.args[1]["inputs"].shape == (2, 64)
+    settled = (
+        "batch=2 data=1 donate=false dropout=0.0 dtype=bfloat16 embed=256 fsdp=1 head_dim=64 "
+        "heads=4 layers=3 logits_dtype=float32 mlp=1024 positions=256 remat=full scan=true seq=64 "
+        "step=train tensor=1 tied=true vocab=512"
+    )
+    assert " ".join(f"{name}={value}" for name, value in program.options.items()) == settled
+
+
+@pytest.mark.parametrize("stack", decoders.STACKS)
+def test_context_makes_mesh_and_rules_current(stack: str) -> None:
+    with _resolve(f"gpt3-tiny:{stack}").context():
+        assert dict(jax.sharding.get_abstract_mesh().shape) == {"data": 1, "fsdp": 1, "tensor": 1}
+        assert ("embed", "fsdp") in get_logical_axis_rules()
+    assert jax.sharding.get_abstract_mesh().empty
+    assert not get_logical_axis_rules()
+
+
+SHARDED = """
+import jax, numpy as np
+from hloscope import decoders
+
+def fill(leaf):
+    if jax.numpy.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(jax.numpy.zeros((*leaf.shape, 2), "u4"))
+    spread = np.arange(np.prod(leaf.shape, dtype=int)).reshape(leaf.shape)
+    return (spread % 7).astype(leaf.dtype) * np.asarray(0.02, leaf.dtype) + (leaf.dtype == int)
+
+quick = {"xla_backend_optimization_level": 0}
+results = []
+for stack, mesh, count in (
+    ("linen", "batch=4", 1),
+    ("linen", "data=2&fsdp=2&tensor=2", 8),
+    ("nnx", "data=2&fsdp=2&tensor=2", 8),
+):
+    spec = f"gpt3-tiny:{stack}?step=forward&layers=1&seq=8&dtype=float32&{mesh}"
+    program = decoders.resolve(spec, jax.devices()[:count])
+    state, tokens = program.args
+    args = jax.tree.map(fill, state), np.arange(32, dtype="i4").reshape(4, 8)
+    args = jax.tree.map(lambda x, leaf: jax.device_put(x, leaf.sharding), args, program.args)
+    with program.context():
+        step = jax.jit(program.function, compiler_options=quick, **program.jit_options)
+        results.append(np.asarray(step(*args)))
+sizes = [np.abs(result - results[0]).max() / np.abs(results[0]).max() for result in results]
+print(results[0].shape, max(sizes) < 2e-5, results[0].std() > 0.01)
+"""
+
+
+@pytest.mark.compile
+def test_sharded_programs_compute_what_one_device_does() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SHARDED],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={
+            **os.environ,
+            "JAX_PLATFORMS": "cpu",
+            "XLA_FLAGS": "--xla_force_host_platform_device_count=8",
+        },
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "(4, 8, 512) True True\n"
