@@ -17,6 +17,7 @@ from hloscope.attribute.memory_groups import (
 )
 from hloscope.attribute.memory_ledger import memory_ledger
 from hloscope.attribute.memory_source import source_memory
+from hloscope.attribute.module_path import ModulePaths
 
 __all__ = [
     "SPACES",
@@ -27,6 +28,7 @@ __all__ = [
     "MemoryBy",
     "MemoryDeltaGroup",
     "MemoryGroup",
+    "ModulePaths",
     "account",
     "account_source",
     "communication_delta",

@@ -17,9 +17,7 @@ DIFFERS = 1
 @click.command()
 @click.argument("lhs")
 @click.argument("rhs")
-@click.option(
-    "-t", "--target", help="What sides that are programs are compiled for: tpu:v5p:2x2x2."
-)
+@click.option("-t", "--target", help="What programs are compiled for: tpu:v5p:2x2x2.")
 @click.option("--module", help="Which module, where a side has several.")
 @click.option(
     "--depth",
@@ -47,7 +45,7 @@ def command(
     as_json: bool,
     exit_code: bool,
 ) -> int:
-    """Compare LHS (the baseline) with RHS (the candidate); deltas are RHS - LHS.
+    r"""Compare LHS (the baseline) with RHS (the candidate); deltas are RHS - LHS.
 
     Each side is a capture file, HLO text or proto, a folder of XLA dumps, an XProf run, or a
     program (gpt3-6b:nnx?layers=4, package.module:factory) that is compiled for --target.
@@ -55,8 +53,8 @@ def command(
     \b
     Exit code: 0 done, 1 the sides differ (with --exit-code), 2 trouble.
     """
+    from hloscope.cli.capture import parse_flags
     from hloscope.cli.progress import Progress
-    from hloscope.cli.xla_flags import parse_flags
     from hloscope.pipeline import OpenOptions, compare, open_pair
     from hloscope.report.comparison import comparison_document, differs
 

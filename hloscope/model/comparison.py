@@ -10,6 +10,7 @@ from hloscope.model.capture import Leaf
 from hloscope.model.changes import ModuleDiff, StageVerdict
 from hloscope.model.communication import CommunicationDelta
 from hloscope.model.cost import CostDelta
+from hloscope.model.ledger import LedgerDelta
 from hloscope.model.pairing import Pairing
 from hloscope.model.source import Source
 from hloscope.model.target import Target
@@ -120,5 +121,6 @@ class Comparison:
     rhs_summary: SideSummary
     pairing: Pairing
     changes: ModuleDiff
+    memory: LedgerDelta | None
     cost: CostDelta
     communication: CommunicationDelta

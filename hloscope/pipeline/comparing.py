@@ -18,6 +18,8 @@ from hloscope.model.comparison import (
     SideSummary,
 )
 from hloscope.model.hlo import Module
+from hloscope.model.ledger import LedgerDelta
+from hloscope.model.pairing import Pairing
 from hloscope.model.source import Source
 from hloscope.model.target import Target
 from hloscope.normalize import NormalizeOptions, normalize
@@ -36,9 +38,7 @@ def compare(lhs: Source, rhs: Source, *, options: NormalizeOptions | None = None
     pairing = match.match(left, right)
     inputs, outputs = _leaves(lhs, rhs)
     target = common_target(lhs, rhs)
-    chip = target.chip if target else None
-    left_account = attribute.account_source(lhs, chip=chip)
-    right_account = attribute.account_source(rhs, chip=chip)
+    left_account, right_account = account_of(lhs, target), account_of(rhs, target)
     return Comparison(
         lhs=lhs,
         rhs=rhs,
@@ -51,6 +51,7 @@ def compare(lhs: Source, rhs: Source, *, options: NormalizeOptions | None = None
         rhs_summary=_summary(right),
         pairing=pairing,
         changes=diff.compare(left, right, pairing),
+        memory=_memory(lhs, rhs, pairing),
         cost=attribute.cost_delta(left_account.cost, right_account.cost, pairing),
         communication=attribute.communication_delta(
             left_account.communication, right_account.communication, pairing
@@ -60,7 +61,24 @@ def compare(lhs: Source, rhs: Source, *, options: NormalizeOptions | None = None
 
 def canonical_of(source: Source, options: NormalizeOptions) -> CanonicalModule:
     """The optimized module of a side without noise; a capture knows its parameters' paths."""
-    return normalize(source.module, options=options, parameter_paths=_paths(source))
+    return normalize(source.module, options=options, parameter_paths=parameter_paths(source))
+
+
+def account_of(source: Source, target: Target | None) -> attribute.Account:
+    """What a side computes, moves and sends, each instruction with its module path."""
+    paths = attribute.ModulePaths(source.module, parameter_paths(source))
+    return attribute.account_source(
+        source,
+        chip=target.chip if target else None,
+        module_path=lambda ref: "/".join(paths.path(ref).path) or None,
+    )
+
+
+def _memory(lhs: Source, rhs: Source, pairing: Pairing) -> LedgerDelta | None:
+    if lhs.buffers is None or rhs.buffers is None:
+        return None
+    ledgers = attribute.source_memory(lhs), attribute.source_memory(rhs)
+    return attribute.memory_delta(*ledgers, pairing)
 
 
 def common_target(lhs: Source, rhs: Source) -> Target | None:
@@ -75,7 +93,8 @@ def common_target(lhs: Source, rhs: Source) -> Target | None:
         return None
 
 
-def _paths(source: Source) -> Mapping[int, str] | None:
+def parameter_paths(source: Source) -> Mapping[int, str] | None:
+    """Tree paths of the entry parameters by number, where the side is a capture."""
     if source.capture is None:
         return None
     return {
@@ -111,7 +130,7 @@ def _verdicts(
     options: NormalizeOptions,
 ) -> tuple[StageVerdict, ...]:
     before = [
-        normalize(source.before, options=options, parameter_paths=_paths(source))
+        normalize(source.before, options=options, parameter_paths=parameter_paths(source))
         if source.before
         else None
         for source in (lhs, rhs)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hloscope.model.capture import Capture, OutOfMemory
-from hloscope.model.changes import Stage, StageVerdict, Verdict
+from hloscope.model.changes import StageVerdict, Verdict
 from hloscope.model.comparison import Comparison
 from hloscope.model.source import Source
 from hloscope.model.units import Bytes, Maybe, Measured, Missing
 from hloscope.report.changes import graph_section, opcodes_section
+from hloscope.report.cost_delta import communication_blocks, cost_delta_blocks
 from hloscope.report.document import Block, Document, Note, Section, Tone
 from hloscope.report.environment import environment_section, leaves_section
 from hloscope.report.figures_table import (
@@ -18,6 +19,7 @@ from hloscope.report.figures_table import (
     memory_table,
     memory_total,
 )
+from hloscope.report.memory_delta import memory_delta_blocks
 from hloscope.report.numbers import bytes_text, maybe_bytes, signed
 
 _WORDS = {
@@ -38,8 +40,8 @@ def comparison_document(comparison: Comparison, *, everything: bool = False) -> 
     sections = (
         environment_section(comparison.environment),
         *_leaves(comparison, everything),
-        *_memory(comparison),
-        *_cost(comparison),
+        *_memory(comparison, everything),
+        *_cost(comparison, everything),
         graph_section(comparison, everything=everything),
         opcodes_section(comparison),
     )
@@ -113,32 +115,38 @@ def _leaves(comparison: Comparison, everything: bool) -> Iterator[Section]:
             yield leaves_section(title, delta, everything=everything)
 
 
-def _memory(comparison: Comparison) -> Iterator[Section]:
+def _memory(comparison: Comparison, everything: bool) -> Iterator[Section]:
+    blocks: list[Block] = []
     lhs, rhs = comparison.lhs.capture, comparison.rhs.capture
-    if lhs is None or rhs is None:
-        return
-    table = memory_table(lhs.memory, rhs.memory, _capacity(comparison, lhs))
-    blocks: tuple[Block, ...] = (table, *memory_notes(lhs.memory, rhs.memory))
-    yield Section(title="memory", blocks=blocks)
+    if lhs is not None and rhs is not None:
+        blocks.append(memory_table(lhs.memory, rhs.memory, _capacity(comparison, lhs)))
+        blocks += memory_notes(lhs.memory, rhs.memory)
+    if comparison.memory is not None:
+        blocks += memory_delta_blocks(comparison.memory, everything=everything)
+    if not blocks:
+        blocks.append(Note(text="unknown: a side has no buffer assignment", tone=Tone.QUIET))
+    yield Section(title="memory of one device", blocks=tuple(blocks))
 
 
 def _capacity(comparison: Comparison, capture: Capture) -> Maybe[Bytes]:
     if comparison.target is None:
         return Missing(f"nothing is known of target '{capture.target}'")
-    return comparison.target.chip.memory
+    return comparison.target.chip.usable_memory
 
 
-def _cost(comparison: Comparison) -> Iterator[Section]:
+def _cost(comparison: Comparison, everything: bool) -> Iterator[Section]:
+    blocks: list[Block] = []
     lhs, rhs = comparison.lhs.capture, comparison.rhs.capture
-    if lhs is None or rhs is None:
-        return
-    yield Section(title="cost", blocks=(cost_table(lhs.cost, rhs.cost),))
+    if lhs is not None and rhs is not None and isinstance(lhs.cost.flops, Measured):
+        blocks.append(cost_table(lhs.cost, rhs.cost))
+    blocks += cost_delta_blocks(comparison.cost, everything=everything)
+    yield Section(title="cost of one step on one device", blocks=tuple(blocks))
+    if comparison.communication.lhs.collectives or comparison.communication.rhs.collectives:
+        sent = communication_blocks(comparison.communication, everything=everything)
+        yield Section(title="communication", blocks=tuple(sent))
 
 
 def differs(comparison: Comparison) -> bool:
     """Whether the two sides are not the same program at every stage that could be compared."""
     worst = overall(comparison)
     return worst is None or worst not in (Verdict.IDENTICAL, Verdict.SAME_GRAPH)
-
-
-__all__ = ["Stage", "comparison_document", "differs", "overall"]

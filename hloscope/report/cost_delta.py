@@ -1,0 +1,129 @@
+"""What a difference in work, traffic and communication is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hloscope.attribute import By, CostGroup, group_delta
+from hloscope.model.communication import CollectiveChange, CommunicationDelta
+from hloscope.model.cost import CostDelta, Quantity, Total
+from hloscope.model.units import Maybe, Measured
+from hloscope.report.document import Block, Note, Table, Tone
+from hloscope.report.numbers import bytes_text, count_text, percent_text, seconds_text, signed
+
+FIRST = 10
+
+
+def cost_delta_blocks(delta: CostDelta, *, everything: bool = False) -> Iterator[Block]:
+    """Totals of one step on both sides, then the instructions that differ most."""
+    yield _totals(delta)
+    groups = group_delta(delta, By.INSTRUCTION)
+    shown = groups if everything else groups[:FIRST]
+    if shown:
+        yield Table(
+            columns=(">bytes moved", ">FLOPs", ">time", "instruction", "where"),
+            rows=tuple(_row(group) for group in shown),
+            tones=(Tone.PLAIN,) * len(shown),
+        )
+    if len(groups) > len(shown):
+        yield Note(text=f"... and {len(groups) - len(shown)} more (--all)", tone=Tone.QUIET)
+    for note in sorted({*delta.lhs.notes, *delta.rhs.notes}):
+        yield Note(text=f"note: {note}", tone=Tone.QUIET)
+
+
+def communication_blocks(delta: CommunicationDelta, *, everything: bool = False) -> Iterator[Block]:
+    """Bytes that one device sends in one step, then the collectives that differ."""
+    lhs, rhs = delta.lhs.wire_bytes, delta.rhs.wire_bytes
+    yield Note(
+        text=f"{len(delta.lhs.collectives)} -> {len(delta.rhs.collectives)} collectives; "
+        f"a device sends {_bytes(lhs)} -> {_bytes(rhs)} a step"
+    )
+    shown = delta.changes if everything else delta.changes[:FIRST]
+    if shown:
+        yield Table(
+            columns=(">bytes sent", "change", "collective", "axes", "where"),
+            rows=tuple(_collective(change) for change in shown),
+            tones=(Tone.PLAIN,) * len(shown),
+        )
+    if len(delta.changes) > len(shown):
+        rest = len(delta.changes) - len(shown)
+        yield Note(text=f"... and {rest} more (--all)", tone=Tone.QUIET)
+
+
+def _totals(delta: CostDelta) -> Table:
+    lhs, rhs = delta.lhs.totals, delta.rhs.totals
+    moved = [_sum(side[Quantity.BYTES_READ], side[Quantity.BYTES_WRITTEN]) for side in (lhs, rhs)]
+    rows = (
+        _total("FLOPs", lhs[Quantity.FLOPS], rhs[Quantity.FLOPS], "FLOP"),
+        _total("bytes moved", moved[0], moved[1], "B"),
+        _total("transcendentals", lhs[Quantity.TRANSCENDENTALS], rhs[Quantity.TRANSCENDENTALS], ""),
+        _seconds(delta.lhs.seconds, delta.rhs.seconds),
+    )
+    return Table(
+        columns=("a step, loops as often as they run", ">lhs", ">rhs", ">delta", ">"),
+        rows=rows,
+        tones=(Tone.PLAIN,) * len(rows),
+    )
+
+
+def _total(name: str, lhs: Total, rhs: Total, unit: str) -> tuple[str, str, str, str, str]:
+    change = rhs.known - lhs.known
+    return (
+        name,
+        _least(lhs, count_text(lhs.known, unit)),
+        _least(rhs, count_text(rhs.known, unit)),
+        signed(count_text(change, unit)),
+        percent_text(change, lhs.known),
+    )
+
+
+def _seconds(lhs: Total, rhs: Total) -> tuple[str, str, str, str, str]:
+    change = rhs.known - lhs.known
+    return (
+        "time, one after the other (estimate)",
+        _least(lhs, seconds_text(lhs.known)),
+        _least(rhs, seconds_text(rhs.known)),
+        signed(seconds_text(change)),
+        percent_text(change, lhs.known),
+    )
+
+
+def _least(total: Total, text: str) -> str:
+    """A sum that leaves something out is a lower bound and says so."""
+    return text if total.is_exact else f">={text}"
+
+
+def _sum(first: Total, second: Total) -> Total:
+    return Total(first.known + second.known, first.unknown + second.unknown)
+
+
+def _row(group: CostGroup) -> tuple[str, str, str, str, str]:
+    entry = group.example
+    times = entry.executions
+    often = f" {times.value}x" if isinstance(times, Measured) and times.value > 1 else ""
+    return (
+        _least(group.bytes, signed(bytes_text(group.bytes.known))),
+        _least(group.flops, signed(count_text(group.flops.known))),
+        _least(group.seconds, signed(seconds_text(group.seconds.known))),
+        f"{group.key} {entry.shape}{often}",
+        " ".join(part for part in (entry.module_path or "", entry.source) if part),
+    )
+
+
+def _collective(change: CollectiveChange) -> tuple[str, str, str, str, str]:
+    item = change.item
+    return (
+        _maybe(change.wire_bytes),
+        ", ".join(change.kinds),
+        f"{item.kind} {item.shape}",
+        item.axes_text,
+        " ".join(part for part in (item.module_path or "", item.source) if part),
+    )
+
+
+def _maybe(value: Maybe[int]) -> str:
+    return signed(bytes_text(value.value)) if isinstance(value, Measured) else "unknown"
+
+
+def _bytes(total: Total) -> str:
+    return _least(total, bytes_text(total.known))

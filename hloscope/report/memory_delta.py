@@ -1,0 +1,83 @@
+"""Which buffers a difference in memory is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hloscope.attribute import MemoryBy, MemoryDeltaGroup, group_memory_delta
+from hloscope.model.ledger import DeltaEntry, DeltaKind, LedgerDelta, LedgerEntry
+from hloscope.report.document import Block, Note, Table, Tone
+from hloscope.report.numbers import bytes_text, signed
+
+FIRST = 10
+
+
+def memory_delta_blocks(delta: LedgerDelta, *, everything: bool = False) -> Iterator[Block]:
+    """The entries that carry most of the gap, and the share of it that they explain."""
+    if not delta.entries:
+        yield Note(text="every buffer that lives at peak is on both sides", tone=Tone.GOOD)
+        return
+    # rests such as fragmentation rank by their bytes too: hiding the largest would be dishonest
+    groups = sorted(group_memory_delta(delta, MemoryBy.BUFFER), key=lambda g: (-abs(g.size), g.key))
+    shown = groups if everything else groups[:FIRST]
+    yield Note(text=_share(delta, shown))
+    yield Table(
+        columns=(">bytes", ">times", "why", "buffer", "where"),
+        rows=tuple(_row(group) for group in shown),
+        tones=(Tone.PLAIN,) * len(shown),
+    )
+    if len(groups) > len(shown):
+        rest = sum(group.size for group in groups[len(shown) :])
+        yield Note(
+            text=f"... and {len(groups) - len(shown)} more, {signed(bytes_text(rest))} (--all)",
+            tone=Tone.QUIET,
+        )
+    yield Note(
+        text=f"unattributed: {bytes_text(delta.unattributed)}",
+        tone=Tone.BAD if delta.unattributed else Tone.QUIET,
+    )
+
+
+def _share(delta: LedgerDelta, shown: Sequence[MemoryDeltaGroup]) -> str:
+    explained = sum(group.size for group in shown)
+    constants = delta.by_kind().get(DeltaKind.CONSTANTS, 0)
+    apart = f", {constants:+,} of them constants, which XLA counts apart" if constants else ""
+    text = f"at peak {signed(bytes_text(delta.total))} ({delta.total:+,} bytes{apart})"
+    if not delta.total:
+        return f"{text}: what was won and lost cancels out"
+    if explained == delta.total:
+        return f"{text}, all of it here:"
+    return f"{text}; these are {signed(bytes_text(explained))} of it:"
+
+
+def _row(group: MemoryDeltaGroup) -> tuple[str, str, str, str, str]:
+    entry = group.example
+    return (
+        signed(bytes_text(group.size)),
+        f"{group.entries}x" if group.entries > 1 else "",
+        _why(entry),
+        _buffer(entry),
+        _where(entry),
+    )
+
+
+def _why(entry: DeltaEntry) -> str:
+    parts = [str(part) for part, size in entry.parts if size]
+    reason = f"{entry.kind} ({', '.join(parts)})" if parts else str(entry.kind)
+    return f"{reason}; {entry.note}" if entry.note else reason
+
+
+def _buffer(entry: DeltaEntry) -> str:
+    lhs, rhs = entry.lhs, entry.rhs
+    if lhs and rhs and lhs.shape_text != rhs.shape_text:
+        return f"{_named(lhs)} -> {rhs.shape_text}"
+    return _named(entry.shown)
+
+
+def _named(entry: LedgerEntry) -> str:
+    return f"{entry.name} {entry.shape_text}".rstrip()
+
+
+def _where(entry: DeltaEntry) -> str:
+    path = "/".join(entry.shown.state or entry.path)
+    return " ".join(part for part in (path, entry.shown.source) if part)
