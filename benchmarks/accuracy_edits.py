@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from benchmarks.draft import thaw, freeze
+from benchmarks.draft import freeze, thaw
 from benchmarks.edits import EDITS, edit, leaves_a_trace
 from benchmarks.rewrites import disturb
 from benchmarks.site import Truth
@@ -171,18 +171,23 @@ def heads(found: ModuleDiff) -> list[Named]:
     return places
 
 
+def total_score(scores: Mapping[str, EditScore]) -> EditScore:
+    """All rows together."""
+    total = EditScore()
+    for score in scores.values():
+        total.edits += score.edits
+        total.found += score.found
+        total.named += score.named
+        total.right += score.right
+    return total
+
+
 def edits_table(title: str, scores: Mapping[str, EditScore]) -> list[str]:
     """The table as lines of text."""
     lines = [f"{title:32} {'edits':>6} {'found':>6} {'recall':>7} {'named':>7} {'precision':>10}"]
-    total = EditScore()
-    for kind in (*EDITS, "several at once"):
-        if kind in scores:
-            lines.append(_row(kind, scores[kind]))
-            total.edits += scores[kind].edits
-            total.found += scores[kind].found
-            total.named += scores[kind].named
-            total.right += scores[kind].right
-    return [*lines, _row("all", total)]
+    kinds = (kind for kind in (*EDITS, "several at once") if kind in scores)
+    lines += [_row(kind, scores[kind]) for kind in kinds]
+    return [*lines, _row("all", total_score(scores))]
 
 
 def _row(name: str, s: EditScore) -> str:

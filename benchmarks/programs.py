@@ -25,6 +25,10 @@ def compiled_modules(platforms: tuple[str, ...] = ("cpu", "tpu")) -> dict[str, P
         if not (folder / "complete").exists():
             _compile(platform, folder)
         modules.update((path.name.removesuffix(".hlo.pb"), path) for path in folder.glob("*.pb"))
+    # before optimization a module does not depend on where it is compiled for
+    for name in [name for name in modules if name.endswith(".tpu.before")]:
+        if name.replace(".tpu.", ".cpu.") in modules:
+            del modules[name]
     return dict(sorted(modules.items()))
 
 

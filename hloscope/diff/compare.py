@@ -30,7 +30,7 @@ def compare(
       rhs: the candidate.
       pairing: who corresponds to whom.
       flops: operations of one run of an instruction; by default a local estimate.
-      trips: the trip count of a loop; without it every loop counts once, and says so.
+      trips: the trip count of a loop; by default read from the module.
 
     Returns:
       The diff. `compare(rhs, lhs, pairing.mirrored())` is its mirror (see `mirrored`).

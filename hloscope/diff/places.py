@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hloscope.diff.anchors import anchor
 from hloscope.diff.joined import Side
 from hloscope.diff.weights import Scale
-from hloscope.hlo import format_shape
+from hloscope.hlo import format_shape, frames, scopes
 from hloscope.model.canonical import NodeKind
 from hloscope.model.changes import Place
 from hloscope.model.hlo import Instruction, StackFrame
@@ -51,7 +51,7 @@ class Describer:
             opcode=ins.opcode,
             text=self._text(shown, ins),
             shape=format_shape(ins.shape),
-            path=tuple(ins.metadata.op_name.split("/")[:-1]),
+            path=scopes(ins.metadata.op_name),
             state_paths=self._state_paths(node),
             frame=self._frame(ins),
             executions=self._scale.runs(ref.computation),
@@ -95,11 +95,8 @@ class Describer:
         return self._side.label(node).opcode in _PASSES_ON
 
     def _frame(self, ins: Instruction) -> StackFrame | None:
-        table, number = self._side.module.stack_frames, ins.metadata.stack_frame
-        if 0 < number <= len(table):
-            return table[number - 1]
-        file, line = ins.metadata.source_file, ins.metadata.source_line
-        return StackFrame(file, "", line, 0, 0) if file else None
+        found = frames(self._side.module, ins)
+        return found[0] if found else None
 
 
 def _shortened(text: str) -> str:

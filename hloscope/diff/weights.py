@@ -7,7 +7,7 @@ from math import prod
 from typing import NamedTuple
 
 from hloscope.diff.joined import NONE, Side
-from hloscope.hlo import BITS
+from hloscope.hlo import BITS, trip_count
 from hloscope.model.canonical import NodeKind, Ref
 from hloscope.model.hlo import Instruction, Module, Shape
 from hloscope.model.units import Maybe, Measured, Missing
@@ -44,7 +44,7 @@ class Scale:
 
     def __init__(self, side: Side, flops: Flops | None, trips: Trips | None) -> None:
         self._side = side
-        self._trips = trips or unread_trips
+        self._trips = trips or trip_count
         self._flops = flops or estimated_flops
         self._runs: dict[int, Maybe[int]] = {}
 
@@ -101,11 +101,6 @@ def size(shape: Shape) -> int:
     if shape.dtype == "tuple":
         return sum(size(element) for element in shape.elements)
     return (prod(shape.dims) * BITS.get(shape.dtype, 0) + 7) // 8
-
-
-def unread_trips(_module: Module, _loop: Ref) -> Maybe[int]:
-    """What is known of a loop's trip count when nobody looked."""
-    return Missing("trip counts were not asked for")
 
 
 def estimated_flops(module: Module, ref: Ref) -> int:

@@ -163,7 +163,8 @@ def test_equal_layers_fold_into_one_change() -> None:
     def layers(opcode: str) -> str:
         lines = [f"  x{i + 1} = f32[4]{{0}} {opcode}(y{i})\n" for i in range(6)]
         body = "".join(f"  y{i} = f32[4]{{0}} cosine(x{i})\n" + lines[i] for i in range(6))
-        return f"HloModule m\n\nENTRY e {{\n  x0 = f32[4]{{0}} parameter(0)\n{body}  ROOT z = f32[4]{{0}} negate(x6)\n}}\n"
+        start, end = "x0 = f32[4]{0} parameter(0)\n", "ROOT z = f32[4]{0} negate(x6)\n"
+        return f"HloModule m\n\nENTRY e {{\n  {start}{body}  {end}}}\n"
 
     found = compare(layers("tanh"), layers("sine"))
     (region,) = found.regions

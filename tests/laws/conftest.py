@@ -1,0 +1,8 @@
+"""Lets the laws use the benchmarks' rewriters: one definition of noise for both."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
