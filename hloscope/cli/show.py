@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -224,7 +225,7 @@ def _memory_lines(memory: dict[str, Any] | None) -> list[str]:
     return [f"memory: {', '.join(texts)} (from the {memory['source']})"]
 
 
-def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]], limit: int | None) -> Any:
+def _table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], limit: int | None) -> Any:
     from hloscope.report import Table
     from hloscope.report.document import Tone
 

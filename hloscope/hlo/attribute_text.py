@@ -253,7 +253,7 @@ def replica_groups(parts: Iterable[bytes]) -> str:
 
 
 def device_list(data: bytes) -> Attributes:
-    """Replica groups of a `CollectiveDeviceListProto`, the older one with iota groups inside too."""
+    """Replica groups of a `CollectiveDeviceListProto`; older ones have iota groups inside."""
     devices = pb.CollectiveDeviceListProto.FromString(data)
     if devices.HasField("iota_replica_group_list"):
         return (("replica_groups", format_iota_groups(devices.iota_replica_group_list)),)

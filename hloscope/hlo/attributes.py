@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+from google.protobuf.message_factory import GetMessageClass
 
 from hloscope.hlo.attribute_fields import ALWAYS, READ
 from hloscope.hlo.attribute_text import Attributes, braced, shape
@@ -12,6 +14,9 @@ from hloscope.hlo.original_value import format_original_value
 from hloscope.hlo.schema import hlo_pb2 as pb
 from hloscope.hlo.sharding_text import format_sharding
 from hloscope.model.hlo import Shape
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor import Descriptor
 
 _DIMENSION_OPCODES = {"iota": "iota_dimension", "reshape": "inferred_dimension"}
 _FULL = pb.HloInstructionProto.DESCRIPTOR.fields_by_name
@@ -23,6 +28,7 @@ def attributes(
     """The attributes that the proto's `fields` stand for, sorted by name.
 
     Args:
+      opcode: the instruction's.
       fields: set fields of the instruction by name, sub-messages serialized, lists as tuples.
       result: the instruction's shape.
       operand_dtype: element type of the first operand, empty without one.
@@ -96,7 +102,7 @@ def _unknown(name: str, value: Any) -> list[str]:
     if message is None:
         return []
     for data in value if isinstance(value, tuple) else (value,):
-        parsed = message._concrete_class.FromString(data)
+        parsed: Any = GetMessageClass(cast("Descriptor", message)).FromString(data)
         size = parsed.ByteSize()
         parsed.DiscardUnknownFields()
         if parsed.ByteSize() != size:

@@ -23,6 +23,8 @@ def roles(opcode: str, count: int, *, on_predicate: bool) -> tuple[str, ...]:
     """The role of each of `count` called computations, in the proto's order.
 
     Args:
+      opcode: the caller's.
+      count: how many computations it calls.
       on_predicate: whether the first operand is a `pred` scalar, which makes a conditional's two
         branches `true_computation` and `false_computation`.
     """

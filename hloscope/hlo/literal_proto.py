@@ -103,5 +103,7 @@ def _unpack(dtype: str, packed: Array, count: int) -> Array | None:
     values = (packed[:, None] >> shifts).reshape(-1)[:count] & np.uint8((1 << bits) - 1)
     if dtype[0] == "s":
         sign = np.uint8(1 << (bits - 1))
-        return ((values ^ sign).astype(np.int16) - int(sign)).astype(np.int8)
-    return values.view(STORAGE[dtype])
+        signed: Array = ((values ^ sign).astype(np.int16) - int(sign)).astype(np.int8)
+        return signed
+    elements: Array = values.view(STORAGE[dtype])
+    return elements

@@ -20,6 +20,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _NAN = re.compile(r"-?nan\(0x([0-9a-fA-F]+)\)")
 _FLAT = str.maketrans("{}()", "    ")
 _GAP = re.compile(r"\s*,[\s,]*")
+_OPENING = re.compile(r"[{\s]*+")
 _SCALAR = 64  # characters; shorter ones repeat, so they are remembered
 
 
@@ -113,7 +114,8 @@ def _array(text: str, shape: Shape) -> Array:
 
 def _check_nesting(text: str, shape: Shape) -> None:
     """As many braces open first as the shape has dimensions."""
-    rank = len(re.match(r"[{\s]*", text)[0].replace(" ", "").replace("\n", ""))  # type: ignore[index]  # it matches the empty string
+    opening = _OPENING.match(text)
+    rank = 0 if opening is None else opening[0].count("{")
     if rank != len(shape.dims) and 0 not in shape.dims:
         raise ValueError(text[:PREVIEW])
 
@@ -157,8 +159,7 @@ def _reals(flat: str, dtype: str) -> Array:
     wide = _parsed(flat, "<f8")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the cast of an infinity or a rounding to one
-        values = wide.astype(STORAGE[dtype])
-    return values
+        return wide.astype(STORAGE[dtype])
 
 
 def _parsed(flat: str, kind: str) -> Array:

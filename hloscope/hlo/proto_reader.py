@@ -292,7 +292,8 @@ def _in_order(
 
 def _with_unknown(known: Attributes, proto: pb.LazyInstruction) -> Attributes:
     """`known` and the numbers and values of the fields that the schema lacks."""
-    texts = [f"{field.field_number}={field.data!r}" for field in UnknownFieldSet(proto)]
+    unknown: Any = UnknownFieldSet(proto)  # iterable, whatever its stubs say
+    texts = [f"{field.field_number}={field.data!r}" for field in unknown]
     if not texts:
         return known
     merged = dict(known)

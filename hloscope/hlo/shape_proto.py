@@ -26,6 +26,7 @@ class Shapes(dict[bytes, Shape]):
         return shape
 
     def decode(self, data: bytes) -> Shape:
+        """One shape, its elements and layout looked up in turn."""
         proto = pb.LazyShape.FromString(data)
         dtype = name_of(proto.element_type)
         if dtype in ("tuple", "buffer"):
@@ -42,6 +43,7 @@ class Shapes(dict[bytes, Shape]):
         return Shape(dtype, dims, layout, (), dynamic)
 
     def layout(self, data: bytes) -> Layout:
+        """One layout."""
         layout = self.layouts.get(data)
         if layout is None:
             layout = self.layouts[data] = read_layout(pb.LayoutProto.FromString(data))

@@ -35,9 +35,8 @@ _DEFAULTS = {
 
 _NUMBERS = re.compile(r"[\d\s,{}\[\]\-]*")
 _BLANKS = re.compile(r"\s+")
-_SHARDING_METADATA = re.compile(
-    rf",? ?metadata=\{{(?:[^{{}}\"]|{STRING}|\{{(?:[^{{}}\"]|{STRING})*+\}})*+\}}"
-)
+_INNER = rf"(?:[^{{}}\"]|{STRING}|\{{(?:[^{{}}\"]|{STRING})*+\}})*+"
+_SHARDING_METADATA = re.compile(rf",? ?metadata=\{{{_INNER}\}}", re.DOTALL)
 _PRECISIONS = re.compile(r"\{(?:\s*default\s*,?)*\}")
 _WINDOW = ("size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal")
 _FIELD = re.compile(rf"([\w.\-]+)=({STRING}|\{{[^{{}}]*\}}|[^\s,}}]+)", re.DOTALL)
@@ -112,7 +111,7 @@ _SPECIAL: dict[str, Callable[[str], str | None]] = {
 
 
 def read_metadata(text: str) -> Metadata:
-    """The fields of `{op_name="..." source_line=1 ...}` that say where an instruction comes from."""
+    """The fields of `{op_name="..." source_line=1 ...}` that say where it all comes from."""
     fields = dict(_FIELD.findall(text))
     return Metadata(
         _string(fields.get("op_name")),

@@ -35,6 +35,7 @@ class Resolver:
         self.next_id = 0
 
     def computation(self, block: Block, thread: str) -> Computation:
+        """The computation of a block."""
         statements = [s for s in block.statements if s.opcode]
         positions: dict[str, int] = {}
         instructions: list[Instruction] = []
@@ -118,6 +119,7 @@ class Resolver:
     def controls(
         self, value: str, statement: Statement, before: list[Instruction]
     ) -> tuple[int, ...]:
+        """Positions of the control predecessors that `value` lists."""
         positions = {i.name: n for n, i in enumerate(before)}
         found = [positions.get(bare(name)) for name in split(value.strip("{}"))]
         if None in found:

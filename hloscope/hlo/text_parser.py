@@ -110,6 +110,7 @@ class Parser:
         return self.position < self.end
 
     def skip_line(self, problem: str) -> None:
+        """Passes a line that could not be read, and says so unless it says nothing."""
         match = _LINE.match(self.text, self.position, self.end)
         line = match[0].strip() if match is not None else ""
         self.position = match.end() if match is not None else self.end
@@ -121,6 +122,7 @@ class Parser:
             self.notes.append(f"line {number} {problem}: '{line[:60]}'")
 
     def rows(self) -> dict[int, str]:
+        """The numbered rows of a table."""
         rows: dict[int, str] = {}
         while match := _ROW.match(self.text, self.position, self.end):
             rows[int(match[1][:18])] = match[2]
@@ -191,6 +193,7 @@ class Parser:
         return head is not None and bool(head[1])
 
     def statement(self) -> Statement | None:
+        """The instruction at the position, `None` where there is none or it is cut off."""
         text, end = self.text, self.end
         match = _STATEMENT.match(text, self.position, end)
         if match is None:

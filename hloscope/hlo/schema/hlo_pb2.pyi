@@ -226,7 +226,7 @@ class LayoutProto(_message.Message):
     physical_shape: ShapeProto
     dynamic_shape_metadata_prefix_bytes: int
     split_configs: _containers.RepeatedCompositeFieldContainer[SplitConfigProto]
-    def __init__(self, minor_to_major: _Optional[_Iterable[int]] = ..., dim_level_types: _Optional[_Iterable[_Union[DimLevelType, str]]] = ..., dim_unique: _Optional[_Iterable[bool]] = ..., dim_ordered: _Optional[_Iterable[bool]] = ..., tiles: _Optional[_Iterable[_Union[TileProto, _Mapping]]] = ..., tail_padding_alignment_in_elements: _Optional[int] = ..., element_size_in_bits: _Optional[int] = ..., memory_space: _Optional[int] = ..., index_primitive_type: _Optional[_Union[PrimitiveType, str]] = ..., pointer_primitive_type: _Optional[_Union[PrimitiveType, str]] = ..., physical_shape: _Optional[_Union[ShapeProto, _Mapping]] = ..., dynamic_shape_metadata_prefix_bytes: _Optional[int] = ..., split_configs: _Optional[_Iterable[_Union[SplitConfigProto, _Mapping]]] = ...) -> None: ...
+    def __init__(self, minor_to_major: _Optional[_Iterable[int]] = ..., dim_level_types: _Optional[_Iterable[_Union[DimLevelType, str]]] = ..., dim_unique: _Optional[_Iterable[bool]] = ..., dim_ordered: _Optional[_Iterable[bool]] = ..., tiles: _Optional[_Iterable[_Union[TileProto, _Mapping[str, object]]]] = ..., tail_padding_alignment_in_elements: _Optional[int] = ..., element_size_in_bits: _Optional[int] = ..., memory_space: _Optional[int] = ..., index_primitive_type: _Optional[_Union[PrimitiveType, str]] = ..., pointer_primitive_type: _Optional[_Union[PrimitiveType, str]] = ..., physical_shape: _Optional[_Union[ShapeProto, _Mapping[str, object]]] = ..., dynamic_shape_metadata_prefix_bytes: _Optional[int] = ..., split_configs: _Optional[_Iterable[_Union[SplitConfigProto, _Mapping[str, object]]]] = ...) -> None: ...
 
 class ShapeProto(_message.Message):
     __slots__ = ("element_type", "dimensions", "is_dynamic_dimension", "tuple_shapes", "layout")
@@ -240,7 +240,7 @@ class ShapeProto(_message.Message):
     is_dynamic_dimension: _containers.RepeatedScalarFieldContainer[bool]
     tuple_shapes: _containers.RepeatedCompositeFieldContainer[ShapeProto]
     layout: LayoutProto
-    def __init__(self, element_type: _Optional[_Union[PrimitiveType, str]] = ..., dimensions: _Optional[_Iterable[int]] = ..., is_dynamic_dimension: _Optional[_Iterable[bool]] = ..., tuple_shapes: _Optional[_Iterable[_Union[ShapeProto, _Mapping]]] = ..., layout: _Optional[_Union[LayoutProto, _Mapping]] = ...) -> None: ...
+    def __init__(self, element_type: _Optional[_Union[PrimitiveType, str]] = ..., dimensions: _Optional[_Iterable[int]] = ..., is_dynamic_dimension: _Optional[_Iterable[bool]] = ..., tuple_shapes: _Optional[_Iterable[_Union[ShapeProto, _Mapping[str, object]]]] = ..., layout: _Optional[_Union[LayoutProto, _Mapping[str, object]]] = ...) -> None: ...
 
 class ProgramShapeProto(_message.Message):
     __slots__ = ("parameters", "result", "parameter_names")
@@ -250,7 +250,7 @@ class ProgramShapeProto(_message.Message):
     parameters: _containers.RepeatedCompositeFieldContainer[ShapeProto]
     result: ShapeProto
     parameter_names: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, parameters: _Optional[_Iterable[_Union[ShapeProto, _Mapping]]] = ..., result: _Optional[_Union[ShapeProto, _Mapping]] = ..., parameter_names: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, parameters: _Optional[_Iterable[_Union[ShapeProto, _Mapping[str, object]]]] = ..., result: _Optional[_Union[ShapeProto, _Mapping[str, object]]] = ..., parameter_names: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class LiteralProto(_message.Message):
     __slots__ = ("shape", "preds", "s1s", "s2s", "s4s", "s8s", "u1s", "u2s", "u4s", "u8s", "s32s", "s64s", "u32s", "u64s", "f32s", "f64s", "c64s", "c128s", "tuple_literals", "f16s", "bf16s", "u16s", "s16s", "f4e2m1fns", "f8e3m4s", "f8e4m3b11fnuzs", "f8e4m3fns", "f8e4m3fnuzs", "f8e4m3s", "f8e5m2fnuzs", "f8e5m2s", "f8e8m0fnus", "f6e3m2fns", "f6e2m3fns", "sparse_indices", "dynamic_sizes")
@@ -326,7 +326,7 @@ class LiteralProto(_message.Message):
     f6e2m3fns: bytes
     sparse_indices: _containers.RepeatedScalarFieldContainer[int]
     dynamic_sizes: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, shape: _Optional[_Union[ShapeProto, _Mapping]] = ..., preds: _Optional[_Iterable[bool]] = ..., s1s: _Optional[bytes] = ..., s2s: _Optional[bytes] = ..., s4s: _Optional[bytes] = ..., s8s: _Optional[bytes] = ..., u1s: _Optional[bytes] = ..., u2s: _Optional[bytes] = ..., u4s: _Optional[bytes] = ..., u8s: _Optional[bytes] = ..., s32s: _Optional[_Iterable[int]] = ..., s64s: _Optional[_Iterable[int]] = ..., u32s: _Optional[_Iterable[int]] = ..., u64s: _Optional[_Iterable[int]] = ..., f32s: _Optional[_Iterable[float]] = ..., f64s: _Optional[_Iterable[float]] = ..., c64s: _Optional[_Iterable[float]] = ..., c128s: _Optional[_Iterable[float]] = ..., tuple_literals: _Optional[_Iterable[_Union[LiteralProto, _Mapping]]] = ..., f16s: _Optional[bytes] = ..., bf16s: _Optional[bytes] = ..., u16s: _Optional[bytes] = ..., s16s: _Optional[bytes] = ..., f4e2m1fns: _Optional[bytes] = ..., f8e3m4s: _Optional[bytes] = ..., f8e4m3b11fnuzs: _Optional[bytes] = ..., f8e4m3fns: _Optional[bytes] = ..., f8e4m3fnuzs: _Optional[bytes] = ..., f8e4m3s: _Optional[bytes] = ..., f8e5m2fnuzs: _Optional[bytes] = ..., f8e5m2s: _Optional[bytes] = ..., f8e8m0fnus: _Optional[bytes] = ..., f6e3m2fns: _Optional[bytes] = ..., f6e2m3fns: _Optional[bytes] = ..., sparse_indices: _Optional[_Iterable[int]] = ..., dynamic_sizes: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, shape: _Optional[_Union[ShapeProto, _Mapping[str, object]]] = ..., preds: _Optional[_Iterable[bool]] = ..., s1s: _Optional[bytes] = ..., s2s: _Optional[bytes] = ..., s4s: _Optional[bytes] = ..., s8s: _Optional[bytes] = ..., u1s: _Optional[bytes] = ..., u2s: _Optional[bytes] = ..., u4s: _Optional[bytes] = ..., u8s: _Optional[bytes] = ..., s32s: _Optional[_Iterable[int]] = ..., s64s: _Optional[_Iterable[int]] = ..., u32s: _Optional[_Iterable[int]] = ..., u64s: _Optional[_Iterable[int]] = ..., f32s: _Optional[_Iterable[float]] = ..., f64s: _Optional[_Iterable[float]] = ..., c64s: _Optional[_Iterable[float]] = ..., c128s: _Optional[_Iterable[float]] = ..., tuple_literals: _Optional[_Iterable[_Union[LiteralProto, _Mapping[str, object]]]] = ..., f16s: _Optional[bytes] = ..., bf16s: _Optional[bytes] = ..., u16s: _Optional[bytes] = ..., s16s: _Optional[bytes] = ..., f4e2m1fns: _Optional[bytes] = ..., f8e3m4s: _Optional[bytes] = ..., f8e4m3b11fnuzs: _Optional[bytes] = ..., f8e4m3fns: _Optional[bytes] = ..., f8e4m3fnuzs: _Optional[bytes] = ..., f8e4m3s: _Optional[bytes] = ..., f8e5m2fnuzs: _Optional[bytes] = ..., f8e5m2s: _Optional[bytes] = ..., f8e8m0fnus: _Optional[bytes] = ..., f6e3m2fns: _Optional[bytes] = ..., f6e2m3fns: _Optional[bytes] = ..., sparse_indices: _Optional[_Iterable[int]] = ..., dynamic_sizes: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Payload(_message.Message):
     __slots__ = ("value", "id")
@@ -364,7 +364,7 @@ class OpMetadata(_message.Message):
     stack_frame_id: int
     scheduling_name: str
     metadata_payload: Payload
-    def __init__(self, op_type: _Optional[str] = ..., op_name: _Optional[str] = ..., source_file: _Optional[str] = ..., source_line: _Optional[int] = ..., source_end_line: _Optional[int] = ..., source_column: _Optional[int] = ..., source_end_column: _Optional[int] = ..., size_of_generated_code_in_bytes: _Optional[int] = ..., size_of_memory_working_set_in_bytes: _Optional[int] = ..., deduplicated_name: _Optional[str] = ..., stack_frame_id: _Optional[int] = ..., scheduling_name: _Optional[str] = ..., metadata_payload: _Optional[_Union[Payload, _Mapping]] = ...) -> None: ...
+    def __init__(self, op_type: _Optional[str] = ..., op_name: _Optional[str] = ..., source_file: _Optional[str] = ..., source_line: _Optional[int] = ..., source_end_line: _Optional[int] = ..., source_column: _Optional[int] = ..., source_end_column: _Optional[int] = ..., size_of_generated_code_in_bytes: _Optional[int] = ..., size_of_memory_working_set_in_bytes: _Optional[int] = ..., deduplicated_name: _Optional[str] = ..., stack_frame_id: _Optional[int] = ..., scheduling_name: _Optional[str] = ..., metadata_payload: _Optional[_Union[Payload, _Mapping[str, object]]] = ...) -> None: ...
 
 class StackFrameIndexProto(_message.Message):
     __slots__ = ("file_names", "function_names", "file_locations", "stack_frames")
@@ -398,7 +398,7 @@ class StackFrameIndexProto(_message.Message):
     function_names: _containers.RepeatedScalarFieldContainer[str]
     file_locations: _containers.RepeatedCompositeFieldContainer[StackFrameIndexProto.FileLocation]
     stack_frames: _containers.RepeatedCompositeFieldContainer[StackFrameIndexProto.StackFrame]
-    def __init__(self, file_names: _Optional[_Iterable[str]] = ..., function_names: _Optional[_Iterable[str]] = ..., file_locations: _Optional[_Iterable[_Union[StackFrameIndexProto.FileLocation, _Mapping]]] = ..., stack_frames: _Optional[_Iterable[_Union[StackFrameIndexProto.StackFrame, _Mapping]]] = ...) -> None: ...
+    def __init__(self, file_names: _Optional[_Iterable[str]] = ..., function_names: _Optional[_Iterable[str]] = ..., file_locations: _Optional[_Iterable[_Union[StackFrameIndexProto.FileLocation, _Mapping[str, object]]]] = ..., stack_frames: _Optional[_Iterable[_Union[StackFrameIndexProto.StackFrame, _Mapping[str, object]]]] = ...) -> None: ...
 
 class OriginalArrayProto(_message.Message):
     __slots__ = ("instruction_name", "shape_index")
@@ -414,7 +414,7 @@ class OriginalValueElementProto(_message.Message):
     ORIGINAL_ARRAY_FIELD_NUMBER: _ClassVar[int]
     shape_index: _containers.RepeatedScalarFieldContainer[int]
     original_array: OriginalArrayProto
-    def __init__(self, shape_index: _Optional[_Iterable[int]] = ..., original_array: _Optional[_Union[OriginalArrayProto, _Mapping]] = ...) -> None: ...
+    def __init__(self, shape_index: _Optional[_Iterable[int]] = ..., original_array: _Optional[_Union[OriginalArrayProto, _Mapping[str, object]]] = ...) -> None: ...
 
 class OriginalValueProto(_message.Message):
     __slots__ = ("elements", "is_synthetic_call", "call_hierarchy")
@@ -424,7 +424,7 @@ class OriginalValueProto(_message.Message):
     elements: _containers.RepeatedCompositeFieldContainer[OriginalValueElementProto]
     is_synthetic_call: bool
     call_hierarchy: str
-    def __init__(self, elements: _Optional[_Iterable[_Union[OriginalValueElementProto, _Mapping]]] = ..., is_synthetic_call: _Optional[bool] = ..., call_hierarchy: _Optional[str] = ...) -> None: ...
+    def __init__(self, elements: _Optional[_Iterable[_Union[OriginalValueElementProto, _Mapping[str, object]]]] = ..., is_synthetic_call: _Optional[bool] = ..., call_hierarchy: _Optional[str] = ...) -> None: ...
 
 class OriginalValueRecoveryTableProto(_message.Message):
     __slots__ = ("entries",)
@@ -436,10 +436,10 @@ class OriginalValueRecoveryTableProto(_message.Message):
         old_original_array: OriginalArrayProto
         new_original_array: OriginalArrayProto
         recovery_module: HloModuleProto
-        def __init__(self, old_original_array: _Optional[_Union[OriginalArrayProto, _Mapping]] = ..., new_original_array: _Optional[_Union[OriginalArrayProto, _Mapping]] = ..., recovery_module: _Optional[_Union[HloModuleProto, _Mapping]] = ...) -> None: ...
+        def __init__(self, old_original_array: _Optional[_Union[OriginalArrayProto, _Mapping[str, object]]] = ..., new_original_array: _Optional[_Union[OriginalArrayProto, _Mapping[str, object]]] = ..., recovery_module: _Optional[_Union[HloModuleProto, _Mapping[str, object]]] = ...) -> None: ...
     ENTRIES_FIELD_NUMBER: _ClassVar[int]
     entries: _containers.RepeatedCompositeFieldContainer[OriginalValueRecoveryTableProto.Entry]
-    def __init__(self, entries: _Optional[_Iterable[_Union[OriginalValueRecoveryTableProto.Entry, _Mapping]]] = ...) -> None: ...
+    def __init__(self, entries: _Optional[_Iterable[_Union[OriginalValueRecoveryTableProto.Entry, _Mapping[str, object]]]] = ...) -> None: ...
 
 class MeshProto(_message.Message):
     __slots__ = ("axes", "device_ids", "iota_transform")
@@ -463,7 +463,7 @@ class MeshProto(_message.Message):
     axes: _containers.RepeatedCompositeFieldContainer[MeshProto.MeshAxis]
     device_ids: _containers.RepeatedScalarFieldContainer[int]
     iota_transform: MeshProto.IotaTransform
-    def __init__(self, axes: _Optional[_Iterable[_Union[MeshProto.MeshAxis, _Mapping]]] = ..., device_ids: _Optional[_Iterable[int]] = ..., iota_transform: _Optional[_Union[MeshProto.IotaTransform, _Mapping]] = ...) -> None: ...
+    def __init__(self, axes: _Optional[_Iterable[_Union[MeshProto.MeshAxis, _Mapping[str, object]]]] = ..., device_ids: _Optional[_Iterable[int]] = ..., iota_transform: _Optional[_Union[MeshProto.IotaTransform, _Mapping[str, object]]] = ...) -> None: ...
 
 class AxisRefProto(_message.Message):
     __slots__ = ("mesh_axis_index", "sub_axis_info")
@@ -478,7 +478,7 @@ class AxisRefProto(_message.Message):
     SUB_AXIS_INFO_FIELD_NUMBER: _ClassVar[int]
     mesh_axis_index: int
     sub_axis_info: AxisRefProto.SubAxis
-    def __init__(self, mesh_axis_index: _Optional[int] = ..., sub_axis_info: _Optional[_Union[AxisRefProto.SubAxis, _Mapping]] = ...) -> None: ...
+    def __init__(self, mesh_axis_index: _Optional[int] = ..., sub_axis_info: _Optional[_Union[AxisRefProto.SubAxis, _Mapping[str, object]]] = ...) -> None: ...
 
 class NamedShardingProto(_message.Message):
     __slots__ = ("mesh", "dim_shardings", "replicated_axes", "unreduced_axes", "reduction_op", "manual_axes", "metadata", "tuple_shardings")
@@ -496,7 +496,7 @@ class NamedShardingProto(_message.Message):
         IS_CLOSED_FIELD_NUMBER: _ClassVar[int]
         axes: _containers.RepeatedCompositeFieldContainer[AxisRefProto]
         is_closed: bool
-        def __init__(self, axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping]]] = ..., is_closed: _Optional[bool] = ...) -> None: ...
+        def __init__(self, axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping[str, object]]]] = ..., is_closed: _Optional[bool] = ...) -> None: ...
     MESH_FIELD_NUMBER: _ClassVar[int]
     DIM_SHARDINGS_FIELD_NUMBER: _ClassVar[int]
     REPLICATED_AXES_FIELD_NUMBER: _ClassVar[int]
@@ -513,7 +513,7 @@ class NamedShardingProto(_message.Message):
     manual_axes: _containers.RepeatedCompositeFieldContainer[AxisRefProto]
     metadata: _containers.RepeatedCompositeFieldContainer[OpMetadata]
     tuple_shardings: _containers.RepeatedCompositeFieldContainer[NamedShardingProto]
-    def __init__(self, mesh: _Optional[_Union[MeshProto, _Mapping]] = ..., dim_shardings: _Optional[_Iterable[_Union[NamedShardingProto.DimensionSharding, _Mapping]]] = ..., replicated_axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping]]] = ..., unreduced_axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping]]] = ..., reduction_op: _Optional[_Union[NamedShardingProto.ReductionOpProto, str]] = ..., manual_axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping]]] = ..., metadata: _Optional[_Iterable[_Union[OpMetadata, _Mapping]]] = ..., tuple_shardings: _Optional[_Iterable[_Union[NamedShardingProto, _Mapping]]] = ...) -> None: ...
+    def __init__(self, mesh: _Optional[_Union[MeshProto, _Mapping[str, object]]] = ..., dim_shardings: _Optional[_Iterable[_Union[NamedShardingProto.DimensionSharding, _Mapping[str, object]]]] = ..., replicated_axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping[str, object]]]] = ..., unreduced_axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping[str, object]]]] = ..., reduction_op: _Optional[_Union[NamedShardingProto.ReductionOpProto, str]] = ..., manual_axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping[str, object]]]] = ..., metadata: _Optional[_Iterable[_Union[OpMetadata, _Mapping[str, object]]]] = ..., tuple_shardings: _Optional[_Iterable[_Union[NamedShardingProto, _Mapping[str, object]]]] = ...) -> None: ...
 
 class OpSharding(_message.Message):
     __slots__ = ("type", "tile_shape", "tile_assignment_dimensions", "tile_assignment_devices", "tuple_shardings", "replicate_on_last_tile_dim", "metadata", "last_tile_dims", "iota_reshape_dims", "iota_transpose_perm", "is_shard_group", "shard_group_id", "shard_group_type", "named_sharding")
@@ -567,7 +567,7 @@ class OpSharding(_message.Message):
     shard_group_id: int
     shard_group_type: OpSharding.ShardGroupType
     named_sharding: NamedShardingProto
-    def __init__(self, type: _Optional[_Union[OpSharding.Type, str]] = ..., tile_shape: _Optional[_Union[ShapeProto, _Mapping]] = ..., tile_assignment_dimensions: _Optional[_Iterable[int]] = ..., tile_assignment_devices: _Optional[_Iterable[int]] = ..., tuple_shardings: _Optional[_Iterable[_Union[OpSharding, _Mapping]]] = ..., replicate_on_last_tile_dim: _Optional[bool] = ..., metadata: _Optional[_Iterable[_Union[OpMetadata, _Mapping]]] = ..., last_tile_dims: _Optional[_Iterable[_Union[OpSharding.Type, str]]] = ..., iota_reshape_dims: _Optional[_Iterable[int]] = ..., iota_transpose_perm: _Optional[_Iterable[int]] = ..., is_shard_group: _Optional[bool] = ..., shard_group_id: _Optional[int] = ..., shard_group_type: _Optional[_Union[OpSharding.ShardGroupType, str]] = ..., named_sharding: _Optional[_Union[NamedShardingProto, _Mapping]] = ...) -> None: ...
+    def __init__(self, type: _Optional[_Union[OpSharding.Type, str]] = ..., tile_shape: _Optional[_Union[ShapeProto, _Mapping[str, object]]] = ..., tile_assignment_dimensions: _Optional[_Iterable[int]] = ..., tile_assignment_devices: _Optional[_Iterable[int]] = ..., tuple_shardings: _Optional[_Iterable[_Union[OpSharding, _Mapping[str, object]]]] = ..., replicate_on_last_tile_dim: _Optional[bool] = ..., metadata: _Optional[_Iterable[_Union[OpMetadata, _Mapping[str, object]]]] = ..., last_tile_dims: _Optional[_Iterable[_Union[OpSharding.Type, str]]] = ..., iota_reshape_dims: _Optional[_Iterable[int]] = ..., iota_transpose_perm: _Optional[_Iterable[int]] = ..., is_shard_group: _Optional[bool] = ..., shard_group_id: _Optional[int] = ..., shard_group_type: _Optional[_Union[OpSharding.ShardGroupType, str]] = ..., named_sharding: _Optional[_Union[NamedShardingProto, _Mapping[str, object]]] = ...) -> None: ...
 
 class ReplicaGroup(_message.Message):
     __slots__ = ("replica_ids",)
@@ -581,7 +581,7 @@ class MeshAxesReplicaGroupListProto(_message.Message):
     AXES_FIELD_NUMBER: _ClassVar[int]
     mesh: MeshProto
     axes: _containers.RepeatedCompositeFieldContainer[AxisRefProto]
-    def __init__(self, mesh: _Optional[_Union[MeshProto, _Mapping]] = ..., axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping]]] = ...) -> None: ...
+    def __init__(self, mesh: _Optional[_Union[MeshProto, _Mapping[str, object]]] = ..., axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping[str, object]]]] = ...) -> None: ...
 
 class IotaReplicaGroupListProto(_message.Message):
     __slots__ = ("num_replica_groups", "num_devices_per_group", "iota_reshape_dims", "iota_transpose_perm")
@@ -601,7 +601,7 @@ class CollectiveDeviceListProto(_message.Message):
     IOTA_REPLICA_GROUP_LIST_FIELD_NUMBER: _ClassVar[int]
     replica_groups: _containers.RepeatedCompositeFieldContainer[ReplicaGroup]
     iota_replica_group_list: IotaReplicaGroupListProto
-    def __init__(self, replica_groups: _Optional[_Iterable[_Union[ReplicaGroup, _Mapping]]] = ..., iota_replica_group_list: _Optional[_Union[IotaReplicaGroupListProto, _Mapping]] = ...) -> None: ...
+    def __init__(self, replica_groups: _Optional[_Iterable[_Union[ReplicaGroup, _Mapping[str, object]]]] = ..., iota_replica_group_list: _Optional[_Union[IotaReplicaGroupListProto, _Mapping[str, object]]] = ...) -> None: ...
 
 class SourceTarget(_message.Message):
     __slots__ = ("source", "target")
@@ -630,7 +630,7 @@ class PaddingConfig(_message.Message):
         def __init__(self, edge_padding_low: _Optional[int] = ..., edge_padding_high: _Optional[int] = ..., interior_padding: _Optional[int] = ...) -> None: ...
     DIMENSIONS_FIELD_NUMBER: _ClassVar[int]
     dimensions: _containers.RepeatedCompositeFieldContainer[PaddingConfig.PaddingConfigDimension]
-    def __init__(self, dimensions: _Optional[_Iterable[_Union[PaddingConfig.PaddingConfigDimension, _Mapping]]] = ...) -> None: ...
+    def __init__(self, dimensions: _Optional[_Iterable[_Union[PaddingConfig.PaddingConfigDimension, _Mapping[str, object]]]] = ...) -> None: ...
 
 class WindowDimension(_message.Message):
     __slots__ = ("size", "stride", "padding_low", "padding_high", "window_dilation", "base_dilation", "window_reversal")
@@ -654,7 +654,7 @@ class Window(_message.Message):
     __slots__ = ("dimensions",)
     DIMENSIONS_FIELD_NUMBER: _ClassVar[int]
     dimensions: _containers.RepeatedCompositeFieldContainer[WindowDimension]
-    def __init__(self, dimensions: _Optional[_Iterable[_Union[WindowDimension, _Mapping]]] = ...) -> None: ...
+    def __init__(self, dimensions: _Optional[_Iterable[_Union[WindowDimension, _Mapping[str, object]]]] = ...) -> None: ...
 
 class GatherDimensionNumbers(_message.Message):
     __slots__ = ("offset_dims", "collapsed_slice_dims", "start_index_map", "index_vector_dim", "operand_batching_dims", "start_indices_batching_dims")
@@ -749,7 +749,7 @@ class SparsityConfig(_message.Message):
     RHS_FIELD_NUMBER: _ClassVar[int]
     lhs: SparsityConfig.TensorSparsityConfig
     rhs: SparsityConfig.TensorSparsityConfig
-    def __init__(self, lhs: _Optional[_Union[SparsityConfig.TensorSparsityConfig, _Mapping]] = ..., rhs: _Optional[_Union[SparsityConfig.TensorSparsityConfig, _Mapping]] = ...) -> None: ...
+    def __init__(self, lhs: _Optional[_Union[SparsityConfig.TensorSparsityConfig, _Mapping[str, object]]] = ..., rhs: _Optional[_Union[SparsityConfig.TensorSparsityConfig, _Mapping[str, object]]] = ...) -> None: ...
 
 class BlockScalingConfig(_message.Message):
     __slots__ = ("lhs", "rhs")
@@ -768,7 +768,7 @@ class BlockScalingConfig(_message.Message):
     RHS_FIELD_NUMBER: _ClassVar[int]
     lhs: BlockScalingConfig.TensorBlockScalingConfig
     rhs: BlockScalingConfig.TensorBlockScalingConfig
-    def __init__(self, lhs: _Optional[_Union[BlockScalingConfig.TensorBlockScalingConfig, _Mapping]] = ..., rhs: _Optional[_Union[BlockScalingConfig.TensorBlockScalingConfig, _Mapping]] = ...) -> None: ...
+    def __init__(self, lhs: _Optional[_Union[BlockScalingConfig.TensorBlockScalingConfig, _Mapping[str, object]]] = ..., rhs: _Optional[_Union[BlockScalingConfig.TensorBlockScalingConfig, _Mapping[str, object]]] = ...) -> None: ...
 
 class DotDimensionNumbers(_message.Message):
     __slots__ = ("lhs_contracting_dimensions", "rhs_contracting_dimensions", "lhs_batch_dimensions", "rhs_batch_dimensions")
@@ -790,7 +790,7 @@ class RaggedDotDimensionNumbers(_message.Message):
     dot_dimension_numbers: DotDimensionNumbers
     lhs_ragged_dimensions: _containers.RepeatedScalarFieldContainer[int]
     rhs_group_dimensions: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, dot_dimension_numbers: _Optional[_Union[DotDimensionNumbers, _Mapping]] = ..., lhs_ragged_dimensions: _Optional[_Iterable[int]] = ..., rhs_group_dimensions: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, dot_dimension_numbers: _Optional[_Union[DotDimensionNumbers, _Mapping[str, object]]] = ..., lhs_ragged_dimensions: _Optional[_Iterable[int]] = ..., rhs_group_dimensions: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ShuffleMode(_message.Message):
     __slots__ = ("rotate",)
@@ -801,7 +801,7 @@ class ShuffleMode(_message.Message):
         def __init__(self, shifts: _Optional[_Iterable[int]] = ...) -> None: ...
     ROTATE_FIELD_NUMBER: _ClassVar[int]
     rotate: ShuffleMode.Rotate
-    def __init__(self, rotate: _Optional[_Union[ShuffleMode.Rotate, _Mapping]] = ...) -> None: ...
+    def __init__(self, rotate: _Optional[_Union[ShuffleMode.Rotate, _Mapping[str, object]]] = ...) -> None: ...
 
 class TriangularSolveOptions(_message.Message):
     __slots__ = ("left_side", "lower", "unit_diagonal", "transpose_a")
@@ -858,7 +858,7 @@ class StatisticsViz(_message.Message):
     STATISTICS_FIELD_NUMBER: _ClassVar[int]
     stat_index_to_visualize: int
     statistics: _containers.RepeatedCompositeFieldContainer[Statistic]
-    def __init__(self, stat_index_to_visualize: _Optional[int] = ..., statistics: _Optional[_Iterable[_Union[Statistic, _Mapping]]] = ...) -> None: ...
+    def __init__(self, stat_index_to_visualize: _Optional[int] = ..., statistics: _Optional[_Iterable[_Union[Statistic, _Mapping[str, object]]]] = ...) -> None: ...
 
 class ResultAccuracy(_message.Message):
     __slots__ = ("mode", "tolerance")
@@ -881,7 +881,7 @@ class ResultAccuracy(_message.Message):
     TOLERANCE_FIELD_NUMBER: _ClassVar[int]
     mode: ResultAccuracy.Mode
     tolerance: ResultAccuracy.Tolerance
-    def __init__(self, mode: _Optional[_Union[ResultAccuracy.Mode, str]] = ..., tolerance: _Optional[_Union[ResultAccuracy.Tolerance, _Mapping]] = ...) -> None: ...
+    def __init__(self, mode: _Optional[_Union[ResultAccuracy.Mode, str]] = ..., tolerance: _Optional[_Union[ResultAccuracy.Tolerance, _Mapping[str, object]]] = ...) -> None: ...
 
 class PrecisionConfig(_message.Message):
     __slots__ = ("operand_precision", "algorithm")
@@ -969,7 +969,7 @@ class WhileLoopBackendConfig(_message.Message):
     known_init_step: WhileLoopBackendConfig.KnownInitStep
     known_induction_variable: WhileLoopBackendConfig.KnownInductionVariable
     dynamic_variables: _containers.RepeatedCompositeFieldContainer[WhileLoopBackendConfig.DynamicVariable]
-    def __init__(self, known_trip_count: _Optional[_Union[WhileLoopBackendConfig.KnownTripCount, _Mapping]] = ..., known_init_step: _Optional[_Union[WhileLoopBackendConfig.KnownInitStep, _Mapping]] = ..., known_induction_variable: _Optional[_Union[WhileLoopBackendConfig.KnownInductionVariable, _Mapping]] = ..., dynamic_variables: _Optional[_Iterable[_Union[WhileLoopBackendConfig.DynamicVariable, _Mapping]]] = ...) -> None: ...
+    def __init__(self, known_trip_count: _Optional[_Union[WhileLoopBackendConfig.KnownTripCount, _Mapping[str, object]]] = ..., known_init_step: _Optional[_Union[WhileLoopBackendConfig.KnownInitStep, _Mapping[str, object]]] = ..., known_induction_variable: _Optional[_Union[WhileLoopBackendConfig.KnownInductionVariable, _Mapping[str, object]]] = ..., dynamic_variables: _Optional[_Iterable[_Union[WhileLoopBackendConfig.DynamicVariable, _Mapping[str, object]]]] = ...) -> None: ...
 
 class OutputOperandAliasing(_message.Message):
     __slots__ = ("output_shape_index", "operand_index", "operand_shape_index")
@@ -1168,7 +1168,7 @@ class HloInstructionProto(_message.Message):
     comparison_order: str
     shuffle_mode: ShuffleMode
     dot_sparsity: _containers.RepeatedCompositeFieldContainer[SparsityDescriptor]
-    def __init__(self, name: _Optional[str] = ..., opcode: _Optional[str] = ..., shape: _Optional[_Union[ShapeProto, _Mapping]] = ..., metadata: _Optional[_Union[OpMetadata, _Mapping]] = ..., literal: _Optional[_Union[LiteralProto, _Mapping]] = ..., parameter_number: _Optional[int] = ..., fusion_kind: _Optional[str] = ..., tuple_index: _Optional[int] = ..., dimensions: _Optional[_Iterable[int]] = ..., window: _Optional[_Union[Window, _Mapping]] = ..., convolution_dimension_numbers: _Optional[_Union[ConvolutionDimensionNumbers, _Mapping]] = ..., feature_group_count: _Optional[int] = ..., batch_group_count: _Optional[int] = ..., slice_dimensions: _Optional[_Iterable[_Union[HloInstructionProto.SliceDimensions, _Mapping]]] = ..., exponent_bits: _Optional[int] = ..., mantissa_bits: _Optional[int] = ..., dynamic_slice_sizes: _Optional[_Iterable[int]] = ..., padding_config: _Optional[_Union[PaddingConfig, _Mapping]] = ..., outfeed_config: _Optional[bytes] = ..., distribution: _Optional[_Union[RandomDistribution, str]] = ..., epsilon: _Optional[float] = ..., feature_index: _Optional[int] = ..., channel_id: _Optional[int] = ..., infeed_config: _Optional[bytes] = ..., custom_call_target: _Optional[str] = ..., outfeed_shape: _Optional[_Union[ShapeProto, _Mapping]] = ..., dot_dimension_numbers: _Optional[_Union[DotDimensionNumbers, _Mapping]] = ..., ragged_dot_dimension_numbers: _Optional[_Union[RaggedDotDimensionNumbers, _Mapping]] = ..., fft_type: _Optional[_Union[FftType, str]] = ..., fft_length: _Optional[_Iterable[int]] = ..., comparison_direction: _Optional[str] = ..., gather_dimension_numbers: _Optional[_Union[GatherDimensionNumbers, _Mapping]] = ..., gather_slice_sizes: _Optional[_Iterable[int]] = ..., id: _Optional[int] = ..., operand_ids: _Optional[_Iterable[int]] = ..., control_predecessor_ids: _Optional[_Iterable[int]] = ..., called_computation_ids: _Optional[_Iterable[int]] = ..., sharding: _Optional[_Union[OpSharding, _Mapping]] = ..., backend_config: _Optional[bytes] = ..., backend_config_payload: _Optional[_Union[Payload, _Mapping]] = ..., replica_groups: _Optional[_Iterable[_Union[ReplicaGroup, _Mapping]]] = ..., all_reduce_id: _Optional[int] = ..., use_global_device_ids: _Optional[bool] = ..., is_host_transfer: _Optional[bool] = ..., is_stable: _Optional[bool] = ..., scatter_dimension_numbers: _Optional[_Union[ScatterDimensionNumbers, _Mapping]] = ..., precision_config: _Optional[_Union[PrecisionConfig, _Mapping]] = ..., source_target_pairs: _Optional[_Iterable[_Union[SourceTarget, _Mapping]]] = ..., domain_entry_sharding: _Optional[_Union[OpSharding, _Mapping]] = ..., domain_exit_sharding: _Optional[_Union[OpSharding, _Mapping]] = ..., constrain_layout: _Optional[bool] = ..., operand_shapes_with_layout: _Optional[_Iterable[_Union[ShapeProto, _Mapping]]] = ..., triangular_solve_options: _Optional[_Union[TriangularSolveOptions, _Mapping]] = ..., cholesky_options: _Optional[_Union[CholeskyOptions, _Mapping]] = ..., parameter_replication: _Optional[_Union[ParameterReplication, _Mapping]] = ..., custom_call_has_side_effect: _Optional[bool] = ..., output_operand_aliasing: _Optional[_Iterable[_Union[OutputOperandAliasing, _Mapping]]] = ..., custom_call_schedule: _Optional[_Union[CustomCallSchedule, str]] = ..., delta: _Optional[int] = ..., indices_are_sorted: _Optional[bool] = ..., frontend_attributes: _Optional[_Union[FrontendAttributes, _Mapping]] = ..., unique_indices: _Optional[bool] = ..., rng_algorithm: _Optional[_Union[RandomAlgorithm, str]] = ..., comparison_type: _Optional[str] = ..., is_cross_program_prefetch: _Optional[bool] = ..., cross_program_prefetch_index: _Optional[int] = ..., padding_type: _Optional[_Union[PaddingType, str]] = ..., custom_call_api_version: _Optional[_Union[CustomCallApiVersion, str]] = ..., async_execution_thread: _Optional[str] = ..., k: _Optional[int] = ..., largest: _Optional[bool] = ..., statistics_viz: _Optional[_Union[StatisticsViz, _Mapping]] = ..., collective_device_list: _Optional[_Union[CollectiveDeviceListProto, _Mapping]] = ..., iota_collective_device_list: _Optional[_Union[IotaReplicaGroupListProto, _Mapping]] = ..., mesh_axes_replica_group_list: _Optional[_Union[MeshAxesReplicaGroupListProto, _Mapping]] = ..., original_value: _Optional[_Union[OriginalValueProto, _Mapping]] = ..., is_composite: _Optional[bool] = ..., result_accuracy: _Optional[_Union[ResultAccuracy, _Mapping]] = ..., is_reverse: _Optional[bool] = ..., num_carries: _Optional[int] = ..., is_associative: _Optional[_Union[TriState, str]] = ..., conv_kind: _Optional[_Union[ConvolutionKind, str]] = ..., sparsity_config: _Optional[_Union[SparsityConfig, _Mapping]] = ..., has_dynamic_root: _Optional[bool] = ..., block_scaling_config: _Optional[_Union[BlockScalingConfig, _Mapping]] = ..., comparison_order: _Optional[str] = ..., shuffle_mode: _Optional[_Union[ShuffleMode, _Mapping]] = ..., dot_sparsity: _Optional[_Iterable[_Union[SparsityDescriptor, _Mapping]]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., opcode: _Optional[str] = ..., shape: _Optional[_Union[ShapeProto, _Mapping[str, object]]] = ..., metadata: _Optional[_Union[OpMetadata, _Mapping[str, object]]] = ..., literal: _Optional[_Union[LiteralProto, _Mapping[str, object]]] = ..., parameter_number: _Optional[int] = ..., fusion_kind: _Optional[str] = ..., tuple_index: _Optional[int] = ..., dimensions: _Optional[_Iterable[int]] = ..., window: _Optional[_Union[Window, _Mapping[str, object]]] = ..., convolution_dimension_numbers: _Optional[_Union[ConvolutionDimensionNumbers, _Mapping[str, object]]] = ..., feature_group_count: _Optional[int] = ..., batch_group_count: _Optional[int] = ..., slice_dimensions: _Optional[_Iterable[_Union[HloInstructionProto.SliceDimensions, _Mapping[str, object]]]] = ..., exponent_bits: _Optional[int] = ..., mantissa_bits: _Optional[int] = ..., dynamic_slice_sizes: _Optional[_Iterable[int]] = ..., padding_config: _Optional[_Union[PaddingConfig, _Mapping[str, object]]] = ..., outfeed_config: _Optional[bytes] = ..., distribution: _Optional[_Union[RandomDistribution, str]] = ..., epsilon: _Optional[float] = ..., feature_index: _Optional[int] = ..., channel_id: _Optional[int] = ..., infeed_config: _Optional[bytes] = ..., custom_call_target: _Optional[str] = ..., outfeed_shape: _Optional[_Union[ShapeProto, _Mapping[str, object]]] = ..., dot_dimension_numbers: _Optional[_Union[DotDimensionNumbers, _Mapping[str, object]]] = ..., ragged_dot_dimension_numbers: _Optional[_Union[RaggedDotDimensionNumbers, _Mapping[str, object]]] = ..., fft_type: _Optional[_Union[FftType, str]] = ..., fft_length: _Optional[_Iterable[int]] = ..., comparison_direction: _Optional[str] = ..., gather_dimension_numbers: _Optional[_Union[GatherDimensionNumbers, _Mapping[str, object]]] = ..., gather_slice_sizes: _Optional[_Iterable[int]] = ..., id: _Optional[int] = ..., operand_ids: _Optional[_Iterable[int]] = ..., control_predecessor_ids: _Optional[_Iterable[int]] = ..., called_computation_ids: _Optional[_Iterable[int]] = ..., sharding: _Optional[_Union[OpSharding, _Mapping[str, object]]] = ..., backend_config: _Optional[bytes] = ..., backend_config_payload: _Optional[_Union[Payload, _Mapping[str, object]]] = ..., replica_groups: _Optional[_Iterable[_Union[ReplicaGroup, _Mapping[str, object]]]] = ..., all_reduce_id: _Optional[int] = ..., use_global_device_ids: _Optional[bool] = ..., is_host_transfer: _Optional[bool] = ..., is_stable: _Optional[bool] = ..., scatter_dimension_numbers: _Optional[_Union[ScatterDimensionNumbers, _Mapping[str, object]]] = ..., precision_config: _Optional[_Union[PrecisionConfig, _Mapping[str, object]]] = ..., source_target_pairs: _Optional[_Iterable[_Union[SourceTarget, _Mapping[str, object]]]] = ..., domain_entry_sharding: _Optional[_Union[OpSharding, _Mapping[str, object]]] = ..., domain_exit_sharding: _Optional[_Union[OpSharding, _Mapping[str, object]]] = ..., constrain_layout: _Optional[bool] = ..., operand_shapes_with_layout: _Optional[_Iterable[_Union[ShapeProto, _Mapping[str, object]]]] = ..., triangular_solve_options: _Optional[_Union[TriangularSolveOptions, _Mapping[str, object]]] = ..., cholesky_options: _Optional[_Union[CholeskyOptions, _Mapping[str, object]]] = ..., parameter_replication: _Optional[_Union[ParameterReplication, _Mapping[str, object]]] = ..., custom_call_has_side_effect: _Optional[bool] = ..., output_operand_aliasing: _Optional[_Iterable[_Union[OutputOperandAliasing, _Mapping[str, object]]]] = ..., custom_call_schedule: _Optional[_Union[CustomCallSchedule, str]] = ..., delta: _Optional[int] = ..., indices_are_sorted: _Optional[bool] = ..., frontend_attributes: _Optional[_Union[FrontendAttributes, _Mapping[str, object]]] = ..., unique_indices: _Optional[bool] = ..., rng_algorithm: _Optional[_Union[RandomAlgorithm, str]] = ..., comparison_type: _Optional[str] = ..., is_cross_program_prefetch: _Optional[bool] = ..., cross_program_prefetch_index: _Optional[int] = ..., padding_type: _Optional[_Union[PaddingType, str]] = ..., custom_call_api_version: _Optional[_Union[CustomCallApiVersion, str]] = ..., async_execution_thread: _Optional[str] = ..., k: _Optional[int] = ..., largest: _Optional[bool] = ..., statistics_viz: _Optional[_Union[StatisticsViz, _Mapping[str, object]]] = ..., collective_device_list: _Optional[_Union[CollectiveDeviceListProto, _Mapping[str, object]]] = ..., iota_collective_device_list: _Optional[_Union[IotaReplicaGroupListProto, _Mapping[str, object]]] = ..., mesh_axes_replica_group_list: _Optional[_Union[MeshAxesReplicaGroupListProto, _Mapping[str, object]]] = ..., original_value: _Optional[_Union[OriginalValueProto, _Mapping[str, object]]] = ..., is_composite: _Optional[bool] = ..., result_accuracy: _Optional[_Union[ResultAccuracy, _Mapping[str, object]]] = ..., is_reverse: _Optional[bool] = ..., num_carries: _Optional[int] = ..., is_associative: _Optional[_Union[TriState, str]] = ..., conv_kind: _Optional[_Union[ConvolutionKind, str]] = ..., sparsity_config: _Optional[_Union[SparsityConfig, _Mapping[str, object]]] = ..., has_dynamic_root: _Optional[bool] = ..., block_scaling_config: _Optional[_Union[BlockScalingConfig, _Mapping[str, object]]] = ..., comparison_order: _Optional[str] = ..., shuffle_mode: _Optional[_Union[ShuffleMode, _Mapping[str, object]]] = ..., dot_sparsity: _Optional[_Iterable[_Union[SparsityDescriptor, _Mapping[str, object]]]] = ...) -> None: ...
 
 class HloComputationProto(_message.Message):
     __slots__ = ("name", "instructions", "program_shape", "id", "root_id", "is_fusion_computation", "execution_thread", "backend_config")
@@ -1188,7 +1188,7 @@ class HloComputationProto(_message.Message):
     is_fusion_computation: bool
     execution_thread: str
     backend_config: bytes
-    def __init__(self, name: _Optional[str] = ..., instructions: _Optional[_Iterable[_Union[HloInstructionProto, _Mapping]]] = ..., program_shape: _Optional[_Union[ProgramShapeProto, _Mapping]] = ..., id: _Optional[int] = ..., root_id: _Optional[int] = ..., is_fusion_computation: _Optional[bool] = ..., execution_thread: _Optional[str] = ..., backend_config: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., instructions: _Optional[_Iterable[_Union[HloInstructionProto, _Mapping[str, object]]]] = ..., program_shape: _Optional[_Union[ProgramShapeProto, _Mapping[str, object]]] = ..., id: _Optional[int] = ..., root_id: _Optional[int] = ..., is_fusion_computation: _Optional[bool] = ..., execution_thread: _Optional[str] = ..., backend_config: _Optional[bytes] = ...) -> None: ...
 
 class HloScheduleProto(_message.Message):
     __slots__ = ("sequences",)
@@ -1203,7 +1203,7 @@ class HloScheduleProto(_message.Message):
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: int
         value: HloScheduleProto.InstructionSequence
-        def __init__(self, key: _Optional[int] = ..., value: _Optional[_Union[HloScheduleProto.InstructionSequence, _Mapping]] = ...) -> None: ...
+        def __init__(self, key: _Optional[int] = ..., value: _Optional[_Union[HloScheduleProto.InstructionSequence, _Mapping[str, object]]] = ...) -> None: ...
     SEQUENCES_FIELD_NUMBER: _ClassVar[int]
     sequences: _containers.MessageMap[int, HloScheduleProto.InstructionSequence]
     def __init__(self, sequences: _Optional[_Mapping[int, HloScheduleProto.InstructionSequence]] = ...) -> None: ...
@@ -1223,7 +1223,7 @@ class HloInputOutputAliasProto(_message.Message):
         def __init__(self, output_shape_index: _Optional[_Iterable[int]] = ..., parameter_number: _Optional[int] = ..., parameter_shape_index: _Optional[_Iterable[int]] = ..., kind: _Optional[_Union[Kind, str]] = ...) -> None: ...
     ENTRIES_FIELD_NUMBER: _ClassVar[int]
     entries: _containers.RepeatedCompositeFieldContainer[HloInputOutputAliasProto.AliasEntryProto]
-    def __init__(self, entries: _Optional[_Iterable[_Union[HloInputOutputAliasProto.AliasEntryProto, _Mapping]]] = ...) -> None: ...
+    def __init__(self, entries: _Optional[_Iterable[_Union[HloInputOutputAliasProto.AliasEntryProto, _Mapping[str, object]]]] = ...) -> None: ...
 
 class HloBufferDonorProto(_message.Message):
     __slots__ = ("entries",)
@@ -1236,7 +1236,7 @@ class HloBufferDonorProto(_message.Message):
         def __init__(self, parameter_number: _Optional[int] = ..., parameter_shape_index: _Optional[_Iterable[int]] = ...) -> None: ...
     ENTRIES_FIELD_NUMBER: _ClassVar[int]
     entries: _containers.RepeatedCompositeFieldContainer[HloBufferDonorProto.BufferDonorEntryProto]
-    def __init__(self, entries: _Optional[_Iterable[_Union[HloBufferDonorProto.BufferDonorEntryProto, _Mapping]]] = ...) -> None: ...
+    def __init__(self, entries: _Optional[_Iterable[_Union[HloBufferDonorProto.BufferDonorEntryProto, _Mapping[str, object]]]] = ...) -> None: ...
 
 class CrossProgramPrefetch(_message.Message):
     __slots__ = ("parameter", "index", "offset")
@@ -1261,7 +1261,7 @@ class DeviceAssignmentProto(_message.Message):
     replica_count: int
     computation_count: int
     computation_devices: _containers.RepeatedCompositeFieldContainer[DeviceAssignmentProto.ComputationDevice]
-    def __init__(self, replica_count: _Optional[int] = ..., computation_count: _Optional[int] = ..., computation_devices: _Optional[_Iterable[_Union[DeviceAssignmentProto.ComputationDevice, _Mapping]]] = ...) -> None: ...
+    def __init__(self, replica_count: _Optional[int] = ..., computation_count: _Optional[int] = ..., computation_devices: _Optional[_Iterable[_Union[DeviceAssignmentProto.ComputationDevice, _Mapping[str, object]]]] = ...) -> None: ...
 
 class HloModuleProto(_message.Message):
     __slots__ = ("name", "entry_computation_name", "entry_computation_id", "computations", "host_program_shape", "id", "pjrt_id", "schedule", "input_output_alias", "payloads", "buffer_donor", "cross_program_prefetches", "is_dynamic", "spmd_output_sharding", "spmd_parameters_shardings", "use_auto_spmd_partitioning", "device_assignment", "stack_frame_index", "frontend_attributes", "original_value_recovery_table", "device_type", "backend_config")
@@ -1309,7 +1309,7 @@ class HloModuleProto(_message.Message):
     original_value_recovery_table: OriginalValueRecoveryTableProto
     device_type: str
     backend_config: bytes
-    def __init__(self, name: _Optional[str] = ..., entry_computation_name: _Optional[str] = ..., entry_computation_id: _Optional[int] = ..., computations: _Optional[_Iterable[_Union[HloComputationProto, _Mapping]]] = ..., host_program_shape: _Optional[_Union[ProgramShapeProto, _Mapping]] = ..., id: _Optional[int] = ..., pjrt_id: _Optional[int] = ..., schedule: _Optional[_Union[HloScheduleProto, _Mapping]] = ..., input_output_alias: _Optional[_Union[HloInputOutputAliasProto, _Mapping]] = ..., payloads: _Optional[_Iterable[bytes]] = ..., buffer_donor: _Optional[_Union[HloBufferDonorProto, _Mapping]] = ..., cross_program_prefetches: _Optional[_Iterable[_Union[CrossProgramPrefetch, _Mapping]]] = ..., is_dynamic: _Optional[bool] = ..., spmd_output_sharding: _Optional[_Union[OpSharding, _Mapping]] = ..., spmd_parameters_shardings: _Optional[_Iterable[_Union[OpSharding, _Mapping]]] = ..., use_auto_spmd_partitioning: _Optional[bool] = ..., device_assignment: _Optional[_Union[DeviceAssignmentProto, _Mapping]] = ..., stack_frame_index: _Optional[_Union[StackFrameIndexProto, _Mapping]] = ..., frontend_attributes: _Optional[_Union[FrontendAttributes, _Mapping]] = ..., original_value_recovery_table: _Optional[_Union[OriginalValueRecoveryTableProto, _Mapping]] = ..., device_type: _Optional[str] = ..., backend_config: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., entry_computation_name: _Optional[str] = ..., entry_computation_id: _Optional[int] = ..., computations: _Optional[_Iterable[_Union[HloComputationProto, _Mapping[str, object]]]] = ..., host_program_shape: _Optional[_Union[ProgramShapeProto, _Mapping[str, object]]] = ..., id: _Optional[int] = ..., pjrt_id: _Optional[int] = ..., schedule: _Optional[_Union[HloScheduleProto, _Mapping[str, object]]] = ..., input_output_alias: _Optional[_Union[HloInputOutputAliasProto, _Mapping[str, object]]] = ..., payloads: _Optional[_Iterable[bytes]] = ..., buffer_donor: _Optional[_Union[HloBufferDonorProto, _Mapping[str, object]]] = ..., cross_program_prefetches: _Optional[_Iterable[_Union[CrossProgramPrefetch, _Mapping[str, object]]]] = ..., is_dynamic: _Optional[bool] = ..., spmd_output_sharding: _Optional[_Union[OpSharding, _Mapping[str, object]]] = ..., spmd_parameters_shardings: _Optional[_Iterable[_Union[OpSharding, _Mapping[str, object]]]] = ..., use_auto_spmd_partitioning: _Optional[bool] = ..., device_assignment: _Optional[_Union[DeviceAssignmentProto, _Mapping[str, object]]] = ..., stack_frame_index: _Optional[_Union[StackFrameIndexProto, _Mapping[str, object]]] = ..., frontend_attributes: _Optional[_Union[FrontendAttributes, _Mapping[str, object]]] = ..., original_value_recovery_table: _Optional[_Union[OriginalValueRecoveryTableProto, _Mapping[str, object]]] = ..., device_type: _Optional[str] = ..., backend_config: _Optional[bytes] = ...) -> None: ...
 
 class LogicalBufferProto(_message.Message):
     __slots__ = ("id", "size", "defined_at", "color")
@@ -1330,7 +1330,7 @@ class LogicalBufferProto(_message.Message):
     size: int
     defined_at: LogicalBufferProto.Location
     color: int
-    def __init__(self, id: _Optional[int] = ..., size: _Optional[int] = ..., defined_at: _Optional[_Union[LogicalBufferProto.Location, _Mapping]] = ..., color: _Optional[int] = ...) -> None: ...
+    def __init__(self, id: _Optional[int] = ..., size: _Optional[int] = ..., defined_at: _Optional[_Union[LogicalBufferProto.Location, _Mapping[str, object]]] = ..., color: _Optional[int] = ...) -> None: ...
 
 class BufferAllocationProto(_message.Message):
     __slots__ = ("index", "size", "is_thread_local", "is_tuple", "is_entry_computation_parameter", "is_constant", "parameter_number", "parameter_shape_index", "is_parameter_aliased_with_output", "maybe_live_out", "color", "assigned")
@@ -1369,7 +1369,7 @@ class BufferAllocationProto(_message.Message):
     maybe_live_out: bool
     color: int
     assigned: _containers.RepeatedCompositeFieldContainer[BufferAllocationProto.Assigned]
-    def __init__(self, index: _Optional[int] = ..., size: _Optional[int] = ..., is_thread_local: _Optional[bool] = ..., is_tuple: _Optional[bool] = ..., is_entry_computation_parameter: _Optional[bool] = ..., is_constant: _Optional[bool] = ..., parameter_number: _Optional[int] = ..., parameter_shape_index: _Optional[_Iterable[int]] = ..., is_parameter_aliased_with_output: _Optional[bool] = ..., maybe_live_out: _Optional[bool] = ..., color: _Optional[int] = ..., assigned: _Optional[_Iterable[_Union[BufferAllocationProto.Assigned, _Mapping]]] = ...) -> None: ...
+    def __init__(self, index: _Optional[int] = ..., size: _Optional[int] = ..., is_thread_local: _Optional[bool] = ..., is_tuple: _Optional[bool] = ..., is_entry_computation_parameter: _Optional[bool] = ..., is_constant: _Optional[bool] = ..., parameter_number: _Optional[int] = ..., parameter_shape_index: _Optional[_Iterable[int]] = ..., is_parameter_aliased_with_output: _Optional[bool] = ..., maybe_live_out: _Optional[bool] = ..., color: _Optional[int] = ..., assigned: _Optional[_Iterable[_Union[BufferAllocationProto.Assigned, _Mapping[str, object]]]] = ...) -> None: ...
 
 class HeapSimulatorTrace(_message.Message):
     __slots__ = ("events", "whole_module_simulation", "buffer_allocation_index")
@@ -1400,7 +1400,7 @@ class HeapSimulatorTrace(_message.Message):
     events: _containers.RepeatedCompositeFieldContainer[HeapSimulatorTrace.Event]
     whole_module_simulation: bool
     buffer_allocation_index: int
-    def __init__(self, events: _Optional[_Iterable[_Union[HeapSimulatorTrace.Event, _Mapping]]] = ..., whole_module_simulation: _Optional[bool] = ..., buffer_allocation_index: _Optional[int] = ...) -> None: ...
+    def __init__(self, events: _Optional[_Iterable[_Union[HeapSimulatorTrace.Event, _Mapping[str, object]]]] = ..., whole_module_simulation: _Optional[bool] = ..., buffer_allocation_index: _Optional[int] = ...) -> None: ...
 
 class BufferAssignmentProto(_message.Message):
     __slots__ = ("logical_buffers", "buffer_aliases", "buffer_allocations", "heap_simulator_traces", "peak_buffers")
@@ -1410,7 +1410,7 @@ class BufferAssignmentProto(_message.Message):
         LOCATION_FIELD_NUMBER: _ClassVar[int]
         source_buffer_id: int
         location: LogicalBufferProto.Location
-        def __init__(self, source_buffer_id: _Optional[int] = ..., location: _Optional[_Union[LogicalBufferProto.Location, _Mapping]] = ...) -> None: ...
+        def __init__(self, source_buffer_id: _Optional[int] = ..., location: _Optional[_Union[LogicalBufferProto.Location, _Mapping[str, object]]] = ...) -> None: ...
     class PeakBuffers(_message.Message):
         __slots__ = ("index", "logical_buffer_ids")
         INDEX_FIELD_NUMBER: _ClassVar[int]
@@ -1428,7 +1428,7 @@ class BufferAssignmentProto(_message.Message):
     buffer_allocations: _containers.RepeatedCompositeFieldContainer[BufferAllocationProto]
     heap_simulator_traces: _containers.RepeatedCompositeFieldContainer[HeapSimulatorTrace]
     peak_buffers: _containers.RepeatedCompositeFieldContainer[BufferAssignmentProto.PeakBuffers]
-    def __init__(self, logical_buffers: _Optional[_Iterable[_Union[LogicalBufferProto, _Mapping]]] = ..., buffer_aliases: _Optional[_Iterable[_Union[BufferAssignmentProto.BufferAlias, _Mapping]]] = ..., buffer_allocations: _Optional[_Iterable[_Union[BufferAllocationProto, _Mapping]]] = ..., heap_simulator_traces: _Optional[_Iterable[_Union[HeapSimulatorTrace, _Mapping]]] = ..., peak_buffers: _Optional[_Iterable[_Union[BufferAssignmentProto.PeakBuffers, _Mapping]]] = ...) -> None: ...
+    def __init__(self, logical_buffers: _Optional[_Iterable[_Union[LogicalBufferProto, _Mapping[str, object]]]] = ..., buffer_aliases: _Optional[_Iterable[_Union[BufferAssignmentProto.BufferAlias, _Mapping[str, object]]]] = ..., buffer_allocations: _Optional[_Iterable[_Union[BufferAllocationProto, _Mapping[str, object]]]] = ..., heap_simulator_traces: _Optional[_Iterable[_Union[HeapSimulatorTrace, _Mapping[str, object]]]] = ..., peak_buffers: _Optional[_Iterable[_Union[BufferAssignmentProto.PeakBuffers, _Mapping[str, object]]]] = ...) -> None: ...
 
 class HloProto(_message.Message):
     __slots__ = ("hlo_module", "buffer_assignment")
@@ -1436,7 +1436,7 @@ class HloProto(_message.Message):
     BUFFER_ASSIGNMENT_FIELD_NUMBER: _ClassVar[int]
     hlo_module: HloModuleProto
     buffer_assignment: BufferAssignmentProto
-    def __init__(self, hlo_module: _Optional[_Union[HloModuleProto, _Mapping]] = ..., buffer_assignment: _Optional[_Union[BufferAssignmentProto, _Mapping]] = ...) -> None: ...
+    def __init__(self, hlo_module: _Optional[_Union[HloModuleProto, _Mapping[str, object]]] = ..., buffer_assignment: _Optional[_Union[BufferAssignmentProto, _Mapping[str, object]]] = ...) -> None: ...
 
 class XSpace(_message.Message):
     __slots__ = ("planes", "errors", "warnings", "hostnames")
@@ -1448,7 +1448,7 @@ class XSpace(_message.Message):
     errors: _containers.RepeatedScalarFieldContainer[str]
     warnings: _containers.RepeatedScalarFieldContainer[str]
     hostnames: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, planes: _Optional[_Iterable[_Union[XPlane, _Mapping]]] = ..., errors: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., hostnames: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, planes: _Optional[_Iterable[_Union[XPlane, _Mapping[str, object]]]] = ..., errors: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., hostnames: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class XPlane(_message.Message):
     __slots__ = ("id", "name", "lines", "event_metadata", "stat_metadata", "stats")
@@ -1458,14 +1458,14 @@ class XPlane(_message.Message):
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: int
         value: XEventMetadata
-        def __init__(self, key: _Optional[int] = ..., value: _Optional[_Union[XEventMetadata, _Mapping]] = ...) -> None: ...
+        def __init__(self, key: _Optional[int] = ..., value: _Optional[_Union[XEventMetadata, _Mapping[str, object]]] = ...) -> None: ...
     class StatMetadataEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: int
         value: XStatMetadata
-        def __init__(self, key: _Optional[int] = ..., value: _Optional[_Union[XStatMetadata, _Mapping]] = ...) -> None: ...
+        def __init__(self, key: _Optional[int] = ..., value: _Optional[_Union[XStatMetadata, _Mapping[str, object]]] = ...) -> None: ...
     ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     LINES_FIELD_NUMBER: _ClassVar[int]
@@ -1478,7 +1478,7 @@ class XPlane(_message.Message):
     event_metadata: _containers.MessageMap[int, XEventMetadata]
     stat_metadata: _containers.MessageMap[int, XStatMetadata]
     stats: _containers.RepeatedCompositeFieldContainer[XStat]
-    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., lines: _Optional[_Iterable[_Union[XLine, _Mapping]]] = ..., event_metadata: _Optional[_Mapping[int, XEventMetadata]] = ..., stat_metadata: _Optional[_Mapping[int, XStatMetadata]] = ..., stats: _Optional[_Iterable[_Union[XStat, _Mapping]]] = ...) -> None: ...
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., lines: _Optional[_Iterable[_Union[XLine, _Mapping[str, object]]]] = ..., event_metadata: _Optional[_Mapping[int, XEventMetadata]] = ..., stat_metadata: _Optional[_Mapping[int, XStatMetadata]] = ..., stats: _Optional[_Iterable[_Union[XStat, _Mapping[str, object]]]] = ...) -> None: ...
 
 class XLine(_message.Message):
     __slots__ = ("id", "display_id", "name", "display_name", "timestamp_ns", "duration_ps", "events")
@@ -1496,7 +1496,7 @@ class XLine(_message.Message):
     timestamp_ns: int
     duration_ps: int
     events: _containers.RepeatedCompositeFieldContainer[XEvent]
-    def __init__(self, id: _Optional[int] = ..., display_id: _Optional[int] = ..., name: _Optional[str] = ..., display_name: _Optional[str] = ..., timestamp_ns: _Optional[int] = ..., duration_ps: _Optional[int] = ..., events: _Optional[_Iterable[_Union[XEvent, _Mapping]]] = ...) -> None: ...
+    def __init__(self, id: _Optional[int] = ..., display_id: _Optional[int] = ..., name: _Optional[str] = ..., display_name: _Optional[str] = ..., timestamp_ns: _Optional[int] = ..., duration_ps: _Optional[int] = ..., events: _Optional[_Iterable[_Union[XEvent, _Mapping[str, object]]]] = ...) -> None: ...
 
 class XEvent(_message.Message):
     __slots__ = ("metadata_id", "offset_ps", "num_occurrences", "duration_ps", "stats")
@@ -1510,7 +1510,7 @@ class XEvent(_message.Message):
     num_occurrences: int
     duration_ps: int
     stats: _containers.RepeatedCompositeFieldContainer[XStat]
-    def __init__(self, metadata_id: _Optional[int] = ..., offset_ps: _Optional[int] = ..., num_occurrences: _Optional[int] = ..., duration_ps: _Optional[int] = ..., stats: _Optional[_Iterable[_Union[XStat, _Mapping]]] = ...) -> None: ...
+    def __init__(self, metadata_id: _Optional[int] = ..., offset_ps: _Optional[int] = ..., num_occurrences: _Optional[int] = ..., duration_ps: _Optional[int] = ..., stats: _Optional[_Iterable[_Union[XStat, _Mapping[str, object]]]] = ...) -> None: ...
 
 class XStat(_message.Message):
     __slots__ = ("metadata_id", "double_value", "uint64_value", "int64_value", "str_value", "bytes_value", "ref_value")
@@ -1544,7 +1544,7 @@ class XEventMetadata(_message.Message):
     metadata: bytes
     stats: _containers.RepeatedCompositeFieldContainer[XStat]
     child_id: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., display_name: _Optional[str] = ..., metadata: _Optional[bytes] = ..., stats: _Optional[_Iterable[_Union[XStat, _Mapping]]] = ..., child_id: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., display_name: _Optional[str] = ..., metadata: _Optional[bytes] = ..., stats: _Optional[_Iterable[_Union[XStat, _Mapping[str, object]]]] = ..., child_id: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class XStatMetadata(_message.Message):
     __slots__ = ("id", "name", "description")
@@ -1754,7 +1754,7 @@ class LazyComputation(_message.Message):
     is_fusion_computation: bool
     execution_thread: str
     backend_config: bytes
-    def __init__(self, name: _Optional[str] = ..., instructions: _Optional[_Iterable[_Union[LazyInstruction, _Mapping]]] = ..., program_shape: _Optional[bytes] = ..., id: _Optional[int] = ..., root_id: _Optional[int] = ..., is_fusion_computation: _Optional[bool] = ..., execution_thread: _Optional[str] = ..., backend_config: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., instructions: _Optional[_Iterable[_Union[LazyInstruction, _Mapping[str, object]]]] = ..., program_shape: _Optional[bytes] = ..., id: _Optional[int] = ..., root_id: _Optional[int] = ..., is_fusion_computation: _Optional[bool] = ..., execution_thread: _Optional[str] = ..., backend_config: _Optional[bytes] = ...) -> None: ...
 
 class LazyModule(_message.Message):
     __slots__ = ("name", "entry_computation_name", "entry_computation_id", "computations", "host_program_shape", "id", "pjrt_id", "schedule", "input_output_alias", "payloads", "buffer_donor", "cross_program_prefetches", "is_dynamic", "spmd_output_sharding", "spmd_parameters_shardings", "use_auto_spmd_partitioning", "device_assignment", "stack_frame_index", "frontend_attributes", "original_value_recovery_table", "device_type", "backend_config")
@@ -1802,7 +1802,7 @@ class LazyModule(_message.Message):
     original_value_recovery_table: bytes
     device_type: str
     backend_config: bytes
-    def __init__(self, name: _Optional[str] = ..., entry_computation_name: _Optional[str] = ..., entry_computation_id: _Optional[int] = ..., computations: _Optional[_Iterable[_Union[LazyComputation, _Mapping]]] = ..., host_program_shape: _Optional[_Union[ProgramShapeProto, _Mapping]] = ..., id: _Optional[int] = ..., pjrt_id: _Optional[int] = ..., schedule: _Optional[_Union[HloScheduleProto, _Mapping]] = ..., input_output_alias: _Optional[_Union[HloInputOutputAliasProto, _Mapping]] = ..., payloads: _Optional[_Iterable[bytes]] = ..., buffer_donor: _Optional[_Union[HloBufferDonorProto, _Mapping]] = ..., cross_program_prefetches: _Optional[_Iterable[_Union[CrossProgramPrefetch, _Mapping]]] = ..., is_dynamic: _Optional[bool] = ..., spmd_output_sharding: _Optional[_Union[OpSharding, _Mapping]] = ..., spmd_parameters_shardings: _Optional[_Iterable[_Union[OpSharding, _Mapping]]] = ..., use_auto_spmd_partitioning: _Optional[bool] = ..., device_assignment: _Optional[_Union[DeviceAssignmentProto, _Mapping]] = ..., stack_frame_index: _Optional[_Union[StackFrameIndexProto, _Mapping]] = ..., frontend_attributes: _Optional[_Union[FrontendAttributes, _Mapping]] = ..., original_value_recovery_table: _Optional[bytes] = ..., device_type: _Optional[str] = ..., backend_config: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., entry_computation_name: _Optional[str] = ..., entry_computation_id: _Optional[int] = ..., computations: _Optional[_Iterable[_Union[LazyComputation, _Mapping[str, object]]]] = ..., host_program_shape: _Optional[_Union[ProgramShapeProto, _Mapping[str, object]]] = ..., id: _Optional[int] = ..., pjrt_id: _Optional[int] = ..., schedule: _Optional[_Union[HloScheduleProto, _Mapping[str, object]]] = ..., input_output_alias: _Optional[_Union[HloInputOutputAliasProto, _Mapping[str, object]]] = ..., payloads: _Optional[_Iterable[bytes]] = ..., buffer_donor: _Optional[_Union[HloBufferDonorProto, _Mapping[str, object]]] = ..., cross_program_prefetches: _Optional[_Iterable[_Union[CrossProgramPrefetch, _Mapping[str, object]]]] = ..., is_dynamic: _Optional[bool] = ..., spmd_output_sharding: _Optional[_Union[OpSharding, _Mapping[str, object]]] = ..., spmd_parameters_shardings: _Optional[_Iterable[_Union[OpSharding, _Mapping[str, object]]]] = ..., use_auto_spmd_partitioning: _Optional[bool] = ..., device_assignment: _Optional[_Union[DeviceAssignmentProto, _Mapping[str, object]]] = ..., stack_frame_index: _Optional[_Union[StackFrameIndexProto, _Mapping[str, object]]] = ..., frontend_attributes: _Optional[_Union[FrontendAttributes, _Mapping[str, object]]] = ..., original_value_recovery_table: _Optional[bytes] = ..., device_type: _Optional[str] = ..., backend_config: _Optional[bytes] = ...) -> None: ...
 
 class LazyShape(_message.Message):
     __slots__ = ("element_type", "dimensions", "is_dynamic_dimension", "tuple_shapes", "layout")
@@ -1824,10 +1824,10 @@ class LazyHlo(_message.Message):
     BUFFER_ASSIGNMENT_FIELD_NUMBER: _ClassVar[int]
     hlo_module: LazyModule
     buffer_assignment: bytes
-    def __init__(self, hlo_module: _Optional[_Union[LazyModule, _Mapping]] = ..., buffer_assignment: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, hlo_module: _Optional[_Union[LazyModule, _Mapping[str, object]]] = ..., buffer_assignment: _Optional[bytes] = ...) -> None: ...
 
 class LazyHloSnapshot(_message.Message):
     __slots__ = ("hlo",)
     HLO_FIELD_NUMBER: _ClassVar[int]
     hlo: LazyHlo
-    def __init__(self, hlo: _Optional[_Union[LazyHlo, _Mapping]] = ...) -> None: ...
+    def __init__(self, hlo: _Optional[_Union[LazyHlo, _Mapping[str, object]]] = ...) -> None: ...
