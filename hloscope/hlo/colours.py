@@ -127,20 +127,22 @@ def _up_round(
     fixed: Mapping[int, int],
 ) -> None:
     sources, called, commutative, kinds = flow.sources, flow.called, flow.commutative, flow.kinds
-    boundary, operation = (NodeKind.WIRE, NodeKind.WRAPPER), NodeKind.OPERATION
+    wrapper, wire = NodeKind.WRAPPER, NodeKind.WIRE
     for node in reversed(flow.topological):
         value = ((start[node] ^ (gathered[node] & MASK)) * _B) & MASK
         value = fixed.get(node) or value ^ (value >> 29)
         colours[node] = value
         kind = kinds[node]
-        if kind in boundary:
+        roots = called.get(node, ())
+        # what a fusion or a call holds is looked through; a loop or a conditional is a use of what
+        # it carries and runs; a tuple counts where a computation returns it to its caller
+        if (kind == wrapper and len(roots) < 2) or (kind == wire and not gathered[node]):
             continue
         step = 0 if commutative[node] else _A
         for source in sources[node]:
             value = (value + step) & MASK
             part = (value * _C) & MASK
             gathered[source] += part ^ (part >> 32)
-        if kind == operation and node in called:
-            for _, root in called[node]:
-                value = (value + _A) & MASK
-                gathered[root] += (value * _C) & MASK
+        for _, root in roots:
+            value = (value + _A) & MASK
+            gathered[root] += (value * _C) & MASK

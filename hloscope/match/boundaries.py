@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from hloscope.match.classes import BOUNDARY
-from hloscope.match.partners import Partners
-from hloscope.model.canonical import CanonicalModule, Ref
+from hloscope.match.partners import Partners, looked_through
+from hloscope.model.canonical import CanonicalModule, NodeKind, Ref
 from hloscope.model.pairing import Group, Rule
 
+BOUNDARY = (NodeKind.WIRE, NodeKind.WRAPPER)
 Votes = dict[int, Counter[int]]  # lhs computation to votes for rhs computations
 
 
@@ -28,7 +28,8 @@ class Boundaries:
         """Pairs computations, then the wrappers that run them, then wires."""
         self._vote()
         self._pair_computations()
-        self._pair_wires()
+        while self._pair_wires():
+            pass
         self._pair_in_place()
 
     def groups(self) -> tuple[Group, ...]:
@@ -61,11 +62,11 @@ class Boundaries:
         return found
 
     def _vote(self) -> None:
-        forward, kinds = self.partners.forward, self.partners.lhs.flow.kinds
+        forward, hidden = self.partners.forward, looked_through(self.partners.lhs.flow)
         last = len(self.owners_right)
         for left, owner in enumerate(self.owners_left):
             right = forward[left]
-            if 0 <= right < last and kinds[left] not in BOUNDARY:
+            if 0 <= right < last and not hidden[left]:
                 self.votes[owner][self.owners_right[right]] += 1
 
     def _pair_computations(self) -> None:
@@ -91,6 +92,9 @@ class Boundaries:
         self.computations[left] = right
         self.back[right] = left
         a, b = self.partners.lhs.inlined[left], self.partners.rhs.inlined[right]
+        if a >= 0 and self.partners.forward[a] == b:
+            self._join_siblings(a, b)
+            return True
         if a < 0 or b < 0 or not self.partners.free(a, b) or not self._same_opcode(a, b):
             return True
         self.partners.pair(a, b, Rule.BOUNDARY, self._confidence(left, right))
@@ -100,8 +104,9 @@ class Boundaries:
 
     def _join_siblings(self, left: int, right: int) -> None:
         """Condition and body, or the branches, of two paired wrappers."""
-        there = {role: self.owners_right[n] for role, n in self.partners.rhs.flow.called[right]}
-        for role, node in self.partners.lhs.flow.called[left]:
+        lhs, rhs = self.partners.lhs.flow, self.partners.rhs.flow
+        there = {role: self.owners_right[n] for role, n in rhs.called.get(right, ())}
+        for role, node in lhs.called.get(left, ()):
             mine = self.owners_left[node]
             other = there.get(role)
             if other is not None and mine not in self.computations and other not in self.back:
@@ -118,17 +123,24 @@ class Boundaries:
         total = sum(counter.values())
         return round(counter[right] / total, 2) if total else 0.5
 
-    def _pair_wires(self) -> None:
-        """Wires of paired computations that hand on the same values."""
+    def _pair_wires(self) -> bool:
+        """Wires of paired computations that hand on the same values; whether that joined more."""
         there: dict[object, list[int]] = defaultdict(list)
         for right in self._open(self.partners.rhs, self.owners_right, self.partners.backward):
             there[self._key_right(right)].append(right)
         for nodes in there.values():
             nodes.reverse()
+        known = len(self.computations)
         for left in self._open(self.partners.lhs, self.owners_left, self.partners.forward):
             nodes = there.get(self._key_left(left), [])
             if nodes:
-                self.partners.pair(left, nodes.pop(), Rule.BOUNDARY, 1.0)
+                self._pair_boundary(left, nodes.pop(), 1.0)
+        return len(self.computations) > known
+
+    def _pair_boundary(self, left: int, right: int, confidence: float) -> None:
+        self.partners.pair(left, right, Rule.BOUNDARY, confidence)
+        if self.partners.lhs.flow.kinds[left] == NodeKind.WRAPPER:
+            self._join_siblings(left, right)
 
     def _open(self, side: CanonicalModule, owners: list[int], partner: list[int]) -> list[int]:
         kinds = side.flow.kinds
@@ -167,7 +179,7 @@ class Boundaries:
         kinds = (lhs.flow.kinds[left], rhs.flow.kinds[right])
         alike = kinds[0] == kinds[1] and kinds[0] in BOUNDARY and self._same_opcode(left, right)
         if alike and self.partners.free(left, right):
-            self.partners.pair(left, right, Rule.BOUNDARY, 0.8)
+            self._pair_boundary(left, right, 0.8)
 
 
 def _owners(side: CanonicalModule) -> list[int]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from hloscope.hlo.colours import down_colours, label_digests, mix, seeds, up_colours
-from hloscope.match.partners import Partners
-from hloscope.model.canonical import CanonicalModule, Label, NodeKind
+from hloscope.match.partners import Partners, looked_through
+from hloscope.model.canonical import CanonicalModule, Label
 from hloscope.model.pairing import Rule
 
 # loops nest a few levels deep; each round of refinement feeds one level back
 MAX_ROUNDS = 6
 # each turn pairs what the turn before has anchored; most pairs are made in the first two
 MAX_TURNS = 8
-BOUNDARY = (NodeKind.WIRE, NodeKind.WRAPPER)
 _PAIRED = 0x452821E638D01377  # sets pairs' colours apart from all others
 
 Loosen = Callable[[Label], Label]
@@ -94,6 +93,30 @@ def _coloured(partners: Partners, loosen: Loosen) -> tuple[Side, Side]:
     return left, right
 
 
+def tied_classes(
+    partners: Partners, left: Sequence[int], right: Sequence[int]
+) -> list[tuple[list[int], list[int]]]:
+    """Nodes, of those given, that both sides have in a class; smallest classes first."""
+    if not left or not right:
+        return []
+    lefts, rights = _coloured(partners, exact)
+    there = _by_colour(rights.both(), right)
+    found = [
+        (nodes, there[colour], colour)
+        for colour, nodes in _by_colour(lefts.both(), left).items()
+        if colour in there
+    ]
+    found.sort(key=lambda entry: (len(entry[0]) + len(entry[1]), entry[2]))
+    return [(mine, others) for mine, others, _ in found]
+
+
+def _by_colour(colours: Sequence[int], nodes: Sequence[int]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for node in nodes:
+        found.setdefault(colours[node], []).append(node)
+    return found
+
+
 class _Nodes:
     """The nodes that computing or carrying values makes comparable, and that have no partner."""
 
@@ -121,8 +144,8 @@ class _Nodes:
 
 
 def _unpaired(side: CanonicalModule, partner: Sequence[int]) -> list[int]:
-    kinds = side.flow.kinds
-    return [n for n, other in enumerate(partner) if other < 0 and kinds[n] not in BOUNDARY]
+    hidden = looked_through(side.flow)
+    return [n for n, other in enumerate(partner) if other < 0 and not hidden[n]]
 
 
 def _alone(colours: Sequence[int], nodes: Iterable[int]) -> dict[int, int]:

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 
-from hloscope.match.classes import BOUNDARY
-from hloscope.match.partners import Partners
+from hloscope.match.classes import tied_classes
+from hloscope.match.partners import Partners, looked_through
 from hloscope.model.canonical import CanonicalModule, Label
 from hloscope.model.hlo import Metadata
 from hloscope.model.pairing import Ambiguity, Rule
@@ -44,6 +44,16 @@ class Follower:
         for node in self.left.open:
             for left, right in self._from_neighbours(node):
                 self._propose(left, right)
+        self._drain()
+        for lefts, rights in tied_classes(self.partners, self.left.open, self.right.open):
+            self._pair_tied(lefts, rights)
+        if self.spent >= self.allowed:
+            self.partners.notes.append(
+                f"stopped following data flow after {self.spent} comparisons;"
+                " what is left may have partners that were not found"
+            )
+
+    def _drain(self) -> None:
         while self.heap and self.spent < self.allowed:
             negative, _, _, left, right = heappop(self.heap)
             if not self.partners.free(left, right):
@@ -51,13 +61,24 @@ class Follower:
             score = self.score(left, right)
             if score < -negative:
                 self._push(score, left, right)
+            else:
+                self._accept(left, right, score)
+
+    def _pair_tied(self, lefts: list[int], rights: list[int]) -> None:
+        """Nodes that look alike from everywhere, in canonical order, each with what follows."""
+        lefts = sorted(lefts, key=self.rank_left.__getitem__)
+        rights = sorted(rights, key=self.rank_right.__getitem__)
+        for left in lefts:
+            free = [n for n in rights if self.partners.free(left, n)]
+            if not free:
                 continue
-            self._accept(left, right, score)
-        if self.spent >= self.allowed and self.heap:
-            self.partners.notes.append(
-                f"stopped following data flow after {self.spent} comparisons;"
-                " what is left may have partners that were not found"
-            )
+            self.partners.pair(left, free[0], Rule.SAME_CLASS, 0.5 if len(free) > 1 else 0.9)
+            if len(free) > 1:
+                rivals = [(n, m) for n, m in zip(lefts, rights, strict=False)]
+                self._note_rivals(left, free[0], rivals)
+            for a, b in self._around_pair(left, free[0]):
+                self._propose(a, b)
+            self._drain()
 
     def _accept(self, left: int, right: int, score: float) -> None:
         rivals = self._rivals(left, right, score)
@@ -157,13 +178,13 @@ class _Around:
 
     def __init__(self, side: CanonicalModule, partner: Sequence[int]) -> None:
         self.side = side
-        kinds = side.flow.kinds
-        self.open = [n for n, p in enumerate(partner) if p < 0 and kinds[n] not in BOUNDARY]
+        hidden = looked_through(side.flow)
+        self.open = [n for n, p in enumerate(partner) if p < 0 and not hidden[n]]
         waiting = set(self.open)
         self.users: Neighbours = defaultdict(list)  # of unpaired nodes
         self.open_users: Neighbours = defaultdict(list)  # the unpaired ones, of any node
-        for node in range(len(kinds)):
-            if kinds[node] in BOUNDARY:
+        for node in range(len(hidden)):
+            if hidden[node]:
                 continue
             for source, slot in self.below(node):
                 if source in waiting:

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from hloscope.match.partners import Partners
-from hloscope.model.canonical import CanonicalModule
+from hloscope.model.canonical import CanonicalModule, Label
 from hloscope.model.pairing import Rule
 
 Path = tuple[str, ...]
 
 
 def pair_parameters(partners: Partners) -> None:
-    """Pairs what paths pair for certain; positions decide only where neither side has paths."""
+    """Pairs what paths pair for certain; positions decide where a side has no paths.
+
+    Where one side alone has paths, positions count only if all parameters agree in place; what is
+    left is paired by its use.
+    """
     lhs, rhs = partners.lhs, partners.rhs
-    _by_path(partners, lhs.paths, rhs.paths)
-    _by_suffix(partners)
-    bare_left = [n for n in lhs.parameters if n not in lhs.paths]
-    bare_right = [n for n in rhs.parameters if n not in rhs.paths]
-    if not lhs.paths and not rhs.paths:
-        _by_rank(partners, bare_left, bare_right)
+    if lhs.paths and rhs.paths:
+        _by_path(partners, lhs.paths, rhs.paths)
+        _by_suffix(partners)
+    elif not (lhs.paths or rhs.paths) or _signature(lhs) == _signature(rhs):
+        _by_rank(partners)
+
+
+def _signature(side: CanonicalModule) -> list[Label]:
+    return [side.labels[side.label_of[node]] for node in side.parameters]
 
 
 def _by_path(partners: Partners, left: Mapping[int, Path], right: Mapping[int, Path]) -> None:
@@ -68,9 +75,9 @@ def _named(paths: Mapping[int, Path]) -> dict[Path, list[int]]:
     return named
 
 
-def _by_rank(partners: Partners, left: Sequence[int], right: Sequence[int]) -> None:
-    """Parameters without paths: in order among those of the same kind, where both have as many."""
-    kinds_left, kinds_right = _kinds(partners.lhs, left), _kinds(partners.rhs, right)
+def _by_rank(partners: Partners) -> None:
+    """In order among those of the same kind, where both sides have as many of it."""
+    kinds_left, kinds_right = _kinds(partners.lhs), _kinds(partners.rhs)
     for kind, nodes in kinds_left.items():
         others = kinds_right.get(kind, [])
         if len(nodes) == len(others):
@@ -78,8 +85,8 @@ def _by_rank(partners: Partners, left: Sequence[int], right: Sequence[int]) -> N
                 partners.pair(a, b, Rule.POSITION, 0.8 if len(nodes) > 1 else 1.0)
 
 
-def _kinds(side: CanonicalModule, nodes: Sequence[int]) -> dict[object, list[int]]:
-    kinds: dict[object, list[int]] = defaultdict(list)
-    for node in nodes:
-        kinds[side.labels[side.label_of[node]]].append(node)
+def _kinds(side: CanonicalModule) -> dict[Label, list[int]]:
+    kinds: dict[Label, list[int]] = defaultdict(list)
+    for node, label in zip(side.parameters, _signature(side), strict=True):
+        kinds[label].append(node)
     return kinds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hloscope.model.canonical import CanonicalModule
+from hloscope.model.canonical import CanonicalModule, Flow, NodeKind
 from hloscope.model.pairing import Ambiguity, Budget, Rule
 
 
@@ -47,3 +47,15 @@ class Partners:
     def free(self, left: int, right: int) -> bool:
         """Whether neither has a partner."""
         return self.forward[left] < 0 and self.backward[right] < 0
+
+
+def looked_through(flow: Flow) -> bytes:
+    """1 for wires and for wrappers that hold one computation: pairs follow from their contents.
+
+    Loops and conditionals are paired like operations: two of them may carry the same values.
+    """
+    wire, wrapper, called = NodeKind.WIRE, NodeKind.WRAPPER, flow.called
+    return bytes(
+        kind == wire or (kind == wrapper and len(called.get(node, ())) < 2)
+        for node, kind in enumerate(flow.kinds)
+    )

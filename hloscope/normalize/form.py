@@ -36,16 +36,17 @@ def ranks_among_equals(
 
 
 def settled_colours(flow: Flow, start: Sequence[int], marks: Mapping[int, int]) -> list[int]:
-    """Both colours of each node mixed, after as many rounds as tell more slots apart."""
-    classes, down, up = 0, list[int](), list[int]()
+    """Both colours of each node mixed, after as many rounds as tell more nodes apart."""
+    classes, both, known = 0, list(start), list[int]()
     for _ in range(MAX_ROUNDS):
-        down = down_colours(flow, start, down)
-        up = up_colours(flow, down, marks, up)
-        found = len({mix(down[slot], up[slot]) for slot in flow.back})
-        if found in (classes, len(flow.back)):
+        down = down_colours(flow, both, known)
+        up = up_colours(flow, down, marks, known)
+        both = known = [mix(d, u) for d, u in zip(down, up, strict=True)]
+        found = len(set(both))
+        if found in (classes, len(both)):
             break
         classes = found
-    return [mix(d, u) for d, u in zip(down, up, strict=True)]
+    return both
 
 
 def canonical_order(flow: Flow, colours: Sequence[int], owners: Sequence[int]) -> list[int]:
@@ -56,60 +57,95 @@ def canonical_order(flow: Flow, colours: Sequence[int], owners: Sequence[int]) -
       colours: equal for nodes that look alike from everywhere.
       owners: the computation of each instruction's node.
     """
-    number = [-1] * len(colours)
-    order: list[int] = []
-    operations = [
-        node
-        for node in range(len(colours))
-        if flow.kinds[node] not in (NodeKind.WIRE, NodeKind.WRAPPER)
-    ]
-    _visit(flow, colours, sorted(set(flow.outputs), key=colours.__getitem__), number, order)
-    _visit(flow, colours, _sinks_first(flow, colours, operations, number), number, order)
-    order.extend(_boundaries(flow, colours, number, owners))
-    return order
+    walk = _Walk(flow, colours, owners)
+    walk.visit_all(set(flow.outputs))
+    boundary = (NodeKind.WIRE, NodeKind.WRAPPER)
+    left = [n for n, kind in enumerate(flow.kinds) if kind not in boundary and walk.number[n] < 0]
+    used = {below for node in left for below in (*flow.sources[node], *_roots(flow, node))}
+    walk.visit_all(node for node in left if node not in used)
+    walk.visit_all(left)
+    return walk.order + _boundaries(flow, colours, walk.number, owners)
 
 
-def _sinks_first(
-    flow: Flow, colours: Sequence[int], nodes: Sequence[int], number: Sequence[int]
-) -> list[int]:
-    """What no result needs: first what nobody uses, then the rest, each by colour."""
-    left = [node for node in nodes if number[node] < 0]
-    used = {source for node in left for source in flow.sources[node]}
-    return sorted(left, key=lambda node: (node in used, colours[node]))
+class _Walk:
+    """Numbers nodes along data flow, sources before users but for loop slots."""
 
+    def __init__(self, flow: Flow, colours: Sequence[int], owners: Sequence[int]) -> None:
+        self.flow = flow
+        self.colours = colours
+        self.owners = owners
+        self.number = [-1] * len(colours)
+        self.order: list[int] = []
+        self.first: dict[int, int] = {}  # computation to the first number given out in it
+        self.loops = _loops(flow)
 
-def _visit(
-    flow: Flow,
-    colours: Sequence[int],
-    starts: Iterable[int],
-    number: list[int],
-    order: list[int],
-) -> None:
-    """Numbers what is reachable from the starts, sources before users but for loop slots."""
-    sources, called, back, commutative = flow.sources, flow.called, flow.back, flow.commutative
-    for start in starts:
+    def visit_all(self, starts: Iterable[int]) -> None:
+        """Visits by colour; what colours cannot tell apart by what is numbered around it."""
+        groups: dict[int, list[int]] = {}
+        for node in starts:
+            groups.setdefault(self.colours[node], []).append(node)
+        for colour in sorted(groups):
+            group = groups[colour]
+            if len(group) > 1:
+                group.sort(key=self._surroundings)
+            for node in group:
+                self._visit(node)
+
+    def _surroundings(self, node: int) -> tuple[int, list[int]]:
+        last = len(self.number)
+        place = self.first.get(self.owners[node], last) if node < len(self.owners) else last
+        below = (*self.flow.sources[node], *_roots(self.flow, node))
+        known = [self.number[n] for n in below]
+        return place, [n if n >= 0 else last for n in known]
+
+    def _take(self, node: int) -> None:
+        self.number[node] = len(self.order)
+        if node < len(self.owners):
+            self.first.setdefault(self.owners[node], len(self.order))
+        self.order.append(node)
+
+    def _visit(self, start: int) -> None:
+        flow, number = self.flow, self.number
         stack = [start]
         while stack:
             node = stack.pop()
             if node < 0:  # its sources are numbered: its own turn
-                number[~node] = len(order)
-                order.append(~node)
-                continue
-            if number[node] != -1:
-                continue
-            below = sources[node]
-            if commutative[node]:
-                below = sorted(below, key=lambda s: (colours[s], number[s] < 0, number[s]))  # type: ignore[assignment]
-            if node in back:
-                number[node] = len(order)
-                order.append(node)
-                stack.append(back[node])
-            else:
-                number[node] = -2
-                stack.append(~node)
-            if node in called:
-                stack.extend(root for _, root in reversed(called[node]))
-            stack.extend(reversed(below))
+                self._take(~node)
+            elif number[node] == -1:
+                if node in flow.back:
+                    self._take(node)
+                    stack.append(flow.back[node])
+                    stack.extend(self.loops.get(node, ()))
+                else:
+                    number[node] = -2
+                    stack.append(~node)
+                if node in flow.called:
+                    stack.extend(root for _, root in reversed(flow.called[node]))
+                stack.extend(reversed(self._below(node)))
+
+    def _below(self, node: int) -> Sequence[int]:
+        sources = self.flow.sources[node]
+        if not self.flow.commutative[node]:
+            return sources
+        colours, number = self.colours, self.number
+        return sorted(sources, key=lambda s: (colours[s], number[s] < 0, number[s]))
+
+
+def _roots(flow: Flow, node: int) -> list[int]:
+    """The nodes that the computations called by a node return."""
+    roots = [root for _, root in flow.called.get(node, ())]
+    wire = NodeKind.WIRE
+    return [n for r in roots for n in (flow.sources[r] if flow.kinds[r] == wire else (r,))]
+
+
+def _loops(flow: Flow) -> dict[int, tuple[int, ...]]:
+    """A loop's slot to the roots of the loop's computations, as far as they compute anything."""
+    found: dict[int, tuple[int, ...]] = {}
+    for node, called in flow.called.items():
+        if flow.kinds[node] == NodeKind.WRAPPER and any(role == "condition" for role, _ in called):
+            roots = tuple(root for _, root in called if flow.kinds[root] != NodeKind.WIRE)
+            found.update(dict.fromkeys(flow.sources[node], roots))
+    return found
 
 
 def _boundaries(

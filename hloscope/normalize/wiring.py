@@ -285,17 +285,14 @@ class _Wirer:
 
     def async_follower(self, number: int, node: int, ins: Instruction) -> bool:
         """async-update and async-done hand on what their async-start stands for."""
+        graph, base = self.graph, self.graph.offsets[number]
         operands = self._operands(number, ins)
         self._note_calls(node, ins)
-        self.graph.sources[node] = leaves(tuple(operands))
-        start = operands[0] if len(operands) == 1 else -1
-        if (
-            ins.operands
-            and self.graph.kinds[self.graph.offsets[number] + ins.operands[0]] == WRAPPER
-        ):
-            self.graph.kinds[node] = WRAPPER
-            self.graph.values[node] = start
-        self.graph.topological.append(node)
+        graph.sources[node] = leaves(tuple(operands))
+        if ins.operands and graph.kinds[base + ins.operands[0]] == WRAPPER:
+            graph.kinds[node] = WRAPPER
+            graph.values[node] = operands[0]
+        graph.topological.append(node)
         return False
 
     def barrier(self, number: int, node: int, ins: Instruction) -> bool:
