@@ -63,5 +63,5 @@ def _look(side: Side, node: int) -> Hashable:
     operands = tuple(side.label(source).opcode for source in side.sources[node])
     scope = side.instruction(anchor(side, node)).metadata.op_name
     if side.label(node).opcode == "parameter":
-        scope = "/".join(side.canonical.paths.get(node, (scope,)))
+        scope = ""  # leaves of one kind are listed together; each instance has its path
     return (side.label(node), operands, _DIGITS.sub("*", scope))

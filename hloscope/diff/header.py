@@ -56,14 +56,14 @@ def _donation(
     joined: Joined, nodes: tuple[int, int], ways: tuple[tuple[str, int], tuple[str, int]]
 ) -> HeaderChange:
     (left_way, left_output), (right_way, right_output) = ways
-    outputs = Instance(_ref(joined.lhs, left_output), _ref(joined.rhs, right_output))
+    outputs = _instance(joined, left_output, right_output)
     return HeaderChange(
         change_class=ChangeClass.DONATION,
         name=_parameter_name(joined, nodes),
         lhs=_way(joined.lhs, left_way, left_output),
         rhs=_way(joined.rhs, right_way, right_output),
-        parameter=Instance(_ref(joined.lhs, nodes[0]), _ref(joined.rhs, nodes[1])),
-        output=None if outputs == (None, None) else outputs,
+        parameter=_instance(joined, *nodes),
+        output=None if outputs[:2] == (None, None) else outputs,
     )
 
 
@@ -79,6 +79,15 @@ def _parameter_name(joined: Joined, nodes: tuple[int, int]) -> str:
     names = {"/".join(path) for path in paths if path}
     names = names or {joined.lhs.name(nodes[0]), joined.rhs.name(nodes[1])}
     return " = ".join(sorted(names))
+
+
+def _instance(joined: Joined, left: int, right: int) -> Instance:
+    return Instance(
+        _ref(joined.lhs, left),
+        _ref(joined.rhs, right),
+        None if left == NONE else joined.lhs.title(left),
+        None if right == NONE else joined.rhs.title(right),
+    )
 
 
 def _ref(side: Side, node: int) -> Ref | None:

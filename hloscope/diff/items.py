@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hloscope.diff.called import called_alike
 from hloscope.diff.causes import paired_item
 from hloscope.diff.joined import NONE, Item, Joined, Side
+from hloscope.diff.loops import moved_items
 from hloscope.diff.outputs import note_outputs
 from hloscope.model.canonical import NodeKind
 
@@ -20,8 +21,13 @@ def collect(joined: Joined) -> list[Item]:
     note_outputs(joined, items)
     found = [item for item in items.values() if item.differs]
     shared = called_alike(joined)
-    found.extend(Item(node, NONE) for node in _lone(joined.lhs, joined.partners, shared[0]))
-    found.extend(Item(NONE, node) for node in _lone(joined.rhs, joined.rhs_partners, shared[1]))
+    left = list(_lone(joined.lhs, joined.partners, shared[0]))
+    right = list(_lone(joined.rhs, joined.rhs_partners, shared[1]))
+    moved = moved_items(joined, left, right)
+    taken = {item.lhs for item in moved}, {item.rhs for item in moved}
+    found.extend(moved)
+    found.extend(Item(node, NONE) for node in left if node not in taken[0])
+    found.extend(Item(NONE, node) for node in right if node not in taken[1])
     return found
 
 

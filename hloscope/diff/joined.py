@@ -57,6 +57,11 @@ class Side:
             node = self.sources[node][0]
         return f"{self.instruction(node).name}{suffix}"
 
+    def title(self, node: int) -> str:
+        """An entry parameter's state path where it has one, else the name."""
+        path = self.canonical.paths.get(node)
+        return "/".join(path) if path else self.name(node)
+
     def wrapper(self, node: int) -> int:
         """The node of the instruction that a node's computation is inlined into, -1 for none."""
         return self.canonical.inlined[self.computation_of[node]] if node < self.size else NONE

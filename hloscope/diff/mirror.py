@@ -76,7 +76,7 @@ def _header(change: HeaderChange) -> HeaderChange:
 
 
 def _turned(instance: Instance) -> Instance:
-    return Instance(instance.rhs, instance.lhs)
+    return Instance(instance.rhs, instance.lhs, instance.rhs_name, instance.lhs_name)
 
 
 def _classes(classes: tuple[ChangeClass, ...]) -> tuple[ChangeClass, ...]:

@@ -20,7 +20,11 @@ from hloscope.model.changes import (
     Region,
     Role,
 )
+from hloscope.model.pairing import Pairing
 from hloscope.model.units import Bytes
+
+# two of a kind, one inside a loop and one outside, that data flow did not pair
+MOVED_CONFIDENCE = 0.5
 
 # how XLA and JAX mark what is computed a second time to save memory
 _REMAT_NAME = ".remat"
@@ -33,7 +37,7 @@ class Writer:
     def __init__(self, joined: Joined, flops: Flops | None, trips: Trips | None) -> None:
         self._joined = joined
         self._scales = Scale(joined.lhs, flops, trips), Scale(joined.rhs, flops, trips)
-        self._confidence = {(p.lhs, p.rhs): p.confidence for p in joined.pairing.pairs}
+        self._confidence = _confidence(joined.pairing)
 
     def regions(self, folded: Sequence[tuple[int, Folded]]) -> tuple[Region, ...]:
         """The regions, ranked."""
@@ -89,7 +93,7 @@ class Writer:
             rhs=_place(describers[1], first.rhs),
             fields=fields,
             instances=tuple(instances),
-            confidence=self._confidence.get(self._instance(first), 1.0),  # type: ignore[arg-type]
+            confidence=self._confidence.get(self._instance(first)[:2], MOVED_CONFIDENCE),
         )
 
     def _classes(self, item: Item, fields: Iterable[FieldChange]) -> tuple[ChangeClass, ...]:
@@ -116,7 +120,13 @@ class Writer:
         return instance_key(self._instance(item))
 
     def _instance(self, item: Item) -> Instance:
-        return Instance(_ref(self._joined.lhs, item.lhs), _ref(self._joined.rhs, item.rhs))
+        lhs, rhs = self._joined.lhs, self._joined.rhs
+        return Instance(
+            _ref(lhs, item.lhs),
+            _ref(rhs, item.rhs),
+            None if item.lhs == NONE else lhs.title(item.lhs),
+            None if item.rhs == NONE else rhs.title(item.rhs),
+        )
 
     def _weight(self, side: Side, scale: Scale, nodes: Iterable[int]) -> Weight:
         weights = [scale.weigh(node) for node in nodes if NONE < node < side.size]
@@ -125,6 +135,16 @@ class Writer:
             sum(w.flops for w in weights),
             all(w.counted for w in weights),
         )
+
+
+def _confidence(pairing: Pairing) -> dict[tuple[Ref | None, Ref | None], float]:
+    found: dict[tuple[Ref | None, Ref | None], float] = {
+        (pair.lhs, pair.rhs): pair.confidence for pair in pairing.pairs
+    }
+    # that an instruction has no partner is as sure as the pairing itself
+    found.update(((ref, None), 1.0) for ref in pairing.lhs_only)
+    found.update(((None, ref), 1.0) for ref in pairing.rhs_only)
+    return found
 
 
 def _ref(side: Side, node: int) -> Ref | None:

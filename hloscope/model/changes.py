@@ -85,10 +85,16 @@ class FieldChange(NamedTuple):
 
 
 class Instance(NamedTuple):
-    """One place where a change occurs; `None` on the side that lacks the instruction."""
+    """One place where a change occurs; `None` on the side that lacks the instruction.
+
+    Attributes:
+      lhs_name: the instruction's name; an entry parameter's state path where it has one.
+    """
 
     lhs: Ref | None
     rhs: Ref | None
+    lhs_name: str | None = None
+    rhs_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from hloscope.model.changes import (
     Role,
     Verdict,
 )
+from hloscope.model.units import Measured
 
 BASE = """HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
 
@@ -184,4 +185,73 @@ def test_json_is_plain_and_complete() -> None:
     (region,) = plain["regions"]
     assert region["classes"] == ["opcode"]
     assert region["heads"][0]["lhs"]["text"] == "f32[4,16]{1,0} tanh(d)"
-    assert region["heads"][0]["instances"] == [{"lhs": [1, 3], "rhs": [1, 3]}]
+    assert region["heads"][0]["instances"] == [
+        {"lhs": [1, 3], "rhs": [1, 3], "lhs_name": "t", "rhs_name": "t"}
+    ]
+
+
+LOOP = """HloModule m
+
+cond {
+  p = (s32[], f32[8], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(12)
+  ROOT lt = pred[] compare(i, n), direction=LT
+}
+
+body {
+  p = (s32[], f32[8], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  x = f32[8]{0} get-tuple-element(p), index=1
+  w = f32[8]{0} get-tuple-element(p), index=2
+INSIDE
+  y = f32[8]{0} add(x, e)
+  ROOT out = (s32[], f32[8], f32[8]) tuple(next, y, w)
+}
+
+ENTRY main {
+  a = f32[8]{0} parameter(0)
+  b = f32[8]{0} parameter(1)
+  zero = s32[] constant(0)
+OUTSIDE
+  init = (s32[], f32[8], f32[8]) tuple(zero, a, INIT)
+  loop = (s32[], f32[8], f32[8]) while(init), condition=cond, body=body
+  ROOT r = f32[8]{0} get-tuple-element(loop), index=1
+}
+"""
+
+
+def test_operation_that_leaves_a_loop_is_one_change_and_runs_once() -> None:
+    inside = LOOP.replace("INSIDE", "  e = f32[8]{0} exponential(w)").replace("OUTSIDE\n", "")
+    outside = LOOP.replace("INSIDE\n", "").replace("add(x, e)", "add(x, w)")
+    outside = outside.replace("OUTSIDE", "  e = f32[8]{0} exponential(b)").replace("INIT", "e")
+    found = compare(inside.replace("INIT", "b"), outside)
+    (region,) = found.regions
+    (head,) = region.heads
+    assert head.classes == (ChangeClass.LOOP,)
+    assert head.fields == (FieldChange(ChangeClass.LOOP, "loop", "loop", None),)
+    assert head.lhs is not None
+    assert head.rhs is not None
+    assert (head.lhs.executions, head.rhs.executions) == (Measured(12), Measured(1))
+
+
+def test_change_in_a_loop_weighs_as_often_as_the_loop_runs() -> None:
+    text = LOOP.replace("INSIDE", "  e = f32[8]{0} exponential(w)").replace("INIT", "b")
+    text = text.replace("OUTSIDE\n", "")
+    found = compare(text, edited("exponential", "tanh", text))
+    assert heads(found) == [("e", "e", (ChangeClass.OPCODE,))]
+    (region,) = found.regions
+    assert (region.lhs_bytes, region.lhs_flops) == (12 * 2 * 8 * 4, 12 * 8)
+
+
+def test_parameters_of_one_kind_fold_and_keep_their_paths() -> None:
+    extra = "".join(
+        f"  k{n} = u32[4]{{0}} parameter({n + 2}), metadata={{op_name=\"rngs['{name}']\"}}\n"
+        for n, name in enumerate(["aqt", "dropout"])
+    )
+    found = compare(BASE, edited("  d = ", extra + "  d = "))
+    (region,) = found.regions
+    assert (region.count, region.classes) == (2, (ChangeClass.ADDED,))
+    assert [i.rhs_name for i in region.heads[0].instances] == ["rngs/aqt", "rngs/dropout"]
