@@ -84,7 +84,8 @@ class Child:
     def events(self, *, timeout: float) -> list[Event]:
         """What the child said within `timeout` seconds; `guard lost` where the guard is gone."""
         if not self._selector.select(timeout):
-            return []
+            # something that the compiler started may hold the pipe open after the guard is gone
+            return [] if self._guard.poll() is None else [{"event": "guard lost"}]
         data = os.read(self._events.fileno(), 65536)
         if not data:
             return [{"event": "guard lost"}]

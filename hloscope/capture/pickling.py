@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import io
 import pickle
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import CodeType
 from typing import Any
 
 import cloudpickle
@@ -18,6 +20,9 @@ from jax.sharding import NamedSharding
 from hloscope.capture import jax_stages
 from hloscope.errors import HloscopeError
 from hloscope.model.program import Program
+
+# where IPython's kernel pretends that cells are files; the number is the process's
+_NOTEBOOK = re.compile(r"^.*/ipykernel_\d+/")
 
 # the target's devices by id, in the compiler process
 _devices: dict[int, Any] = {}
@@ -65,9 +70,17 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it has no types
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, jax.Device):
             return _device, (obj.id,)
+        if isinstance(obj, CodeType):
+            # cloudpickle forgets the file, and with it every source line of the capture
+            make, args = self.dispatch_table[CodeType](obj)
+            return _code, (_NOTEBOOK.sub("<notebook>/", obj.co_filename), make, args)
         if type(obj).__name__ == "PjitFunction":
             return _reduce_jitted(obj)
         return super().reducer_override(obj)
+
+
+def _code(filename: str, make: Callable[..., CodeType], args: tuple[Any, ...]) -> CodeType:
+    return make(*args).replace(co_filename=filename)
 
 
 def _device(number: int) -> Any:

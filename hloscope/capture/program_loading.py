@@ -22,6 +22,8 @@ _SPEC = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<factory>[A-Za-z_][\w.]*)(\?
 _INTEGER = re.compile(r"[+-]?\d+$")
 _FLOAT = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?$")
 
+_MOST_LINES = 8  # JAX explains at length after it said what is wrong
+
 Option = bool | int | float | str
 
 
@@ -177,7 +179,8 @@ def _check_options(
 
 def failed(action: str, error: BaseException, spec: str) -> HloscopeError:
     """The error for an exception of the user's own code: what it said and where it came from."""
-    said = "".join(traceback.format_exception_only(error)).strip()
+    lines = f"{type(error).__name__}: {error}".strip().splitlines()
+    said = "\n    ".join(lines[:_MOST_LINES])
     place = user_frame(error)
     return HloscopeError(
         f"{action} raised {said}",
