@@ -2,47 +2,58 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from hloscope.model.changes import Change, HeaderChange, ModuleDiff, Place, Region, ScheduleChange
 from hloscope.model.comparison import Comparison
+from hloscope.model.cost import DeltaEntry
+from hloscope.model.units import Measured
 from hloscope.report.document import Block, Note, Section, Table, Tone
 from hloscope.report.numbers import bytes_text, signed
 
+_LAYOUT = re.compile(r"(?<=\])\{[^}]*\}")
 # what fits a first screen
 FIRST = 10
 _NEIGHBOURS = 3
 
 
-def graph_section(comparison: Comparison, *, everything: bool = False) -> Section:
-    """Fingerprints, how much pairs up, and the regions that differ."""
+def changes_section(comparison: Comparison, *, everything: bool = False) -> Section:
+    """The regions that differ, those that move most bytes first."""
     changes = comparison.changes
-    blocks: list[Block] = [*_fingerprints(comparison), _pairing(changes)]
+    if not changes.regions:
+        note = Note(text="nothing but what is said below", tone=Tone.GOOD)
+        return Section(title="what differs in the graph", blocks=(note,))
     regions = changes.regions if everything else changes.regions[:FIRST]
-    if regions:
-        blocks.append(_regions(regions))
+    blocks: list[Block] = [_regions(comparison, regions)]
     if len(changes.regions) > len(regions):
         rest = len(changes.regions) - len(regions)
         blocks.append(Note(text=f"... and {rest} more places (--all)", tone=Tone.QUIET))
-    blocks += _header(changes.header, everything=everything)
-    blocks += _schedule(changes.schedule, everything=everything)
-    blocks += [Note(text=f"note: {text}", tone=Tone.QUIET) for text in changes.notes]
     if everything:
         blocks += [block for region in regions for block in _detail(region)]
     return Section(title="what differs in the graph", blocks=tuple(blocks))
 
 
-def opcodes_section(comparison: Comparison) -> Section:
-    """Instructions by opcode, those whose number differs."""
+def graph_section(comparison: Comparison, *, everything: bool = False) -> Section:
+    """Fingerprints, how much pairs up, module attributes, schedule, opcodes."""
+    changes = comparison.changes
+    blocks: list[Block] = [*_fingerprints(comparison), _pairing(changes)]
+    blocks += _opcodes(comparison)
+    blocks += _header(changes.header, everything=everything)
+    blocks += _schedule(changes.schedule, everything=everything)
+    blocks += [Note(text=f"note: {text}", tone=Tone.QUIET) for text in changes.notes]
+    return Section(title="the graph as a whole", blocks=tuple(blocks))
+
+
+def _opcodes(comparison: Comparison) -> Iterator[Block]:
     lhs, rhs = comparison.lhs_summary.opcodes, comparison.rhs_summary.opcodes
     rows = tuple(_opcode_rows(lhs, rhs))
-    if not rows:
-        note = Note(text="the same number of every opcode", tone=Tone.GOOD)
-        return Section(title="instructions by opcode", blocks=(note,))
-    table = Table(
-        columns=("opcode", ">lhs", ">rhs", ">delta"), rows=rows, tones=(Tone.PLAIN,) * len(rows)
-    )
-    return Section(title="instructions by opcode", blocks=(table,))
+    if rows:
+        yield Table(
+            columns=("opcode", ">lhs", ">rhs", ">delta"), rows=rows, tones=(Tone.PLAIN,) * len(rows)
+        )
+    else:
+        yield Note(text="the same number of every opcode", tone=Tone.GOOD)
 
 
 def _opcode_rows(
@@ -77,38 +88,74 @@ def _pairing(changes: ModuleDiff) -> Note:
     )
 
 
-def _regions(regions: tuple[Region, ...]) -> Table:
-    rows = tuple(_row(number, region) for number, region in enumerate(regions, 1))
+def _regions(comparison: Comparison, regions: tuple[Region, ...]) -> Table:
+    costs = Costs(comparison)
+    rows = tuple(_row(costs, number, region) for number, region in enumerate(regions, 1))
     return Table(
-        columns=(">#", ">times", ">bytes moved", "what", "where"),
+        columns=(">#", ">bytes moved", "what, where"),
         rows=rows,
         tones=(Tone.PLAIN,) * len(rows),
     )
 
 
-def _row(number: int, region: Region) -> tuple[str, str, str, str, str]:
-    head = region.heads[0]
+def _row(costs: Costs, number: int, region: Region) -> tuple[str, str, str]:
+    head = _main(costs, region)
     more = len(region.heads) + len(region.followers) - 1
-    kinds = ", ".join(region.classes)
-    rest = f" (+{more} with it)" if more else ""
+    rest = f" (and {more} with it)" if more else ""
     at_least = ">=" if region.uncounted_loops else ""
     moved = signed(bytes_text(region.rhs_bytes - region.lhs_bytes))
-    return (
-        str(number),
-        f"{region.count}x" if region.count > 1 else "",
-        at_least + moved,
-        f"{kinds}: {_what(head)}{rest}",
-        _where(head),
-    )
+    where = _where(costs, head)
+    what = f"{_times(region)}{_what(head)}{rest}"
+    return str(number), at_least + moved, f"{what}\n{where}" if where else what
+
+
+def _times(region: Region) -> str:
+    return f"in {region.count} places: " if region.count > 1 else ""
+
+
+def _main(costs: Costs, region: Region) -> Change:
+    """The head that adds or saves most bytes a step; of equals the last along data flow."""
+    return max(reversed(region.heads), key=lambda change: costs.bytes_of(change))
+
+
+class Costs:
+    """What the cost ledgers say of the instructions of a change."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._entries = {
+            (side, entry.ref): delta
+            for delta in comparison.cost.entries
+            for side, entry in (("lhs", delta.lhs), ("rhs", delta.rhs))
+            if entry is not None
+        }
+
+    def bytes_of(self, change: Change) -> int:
+        """Bytes a step, without sign; 0 where unknown or equal."""
+        delta = self._delta(change)
+        return abs(delta.bytes.value) if delta and isinstance(delta.bytes, Measured) else 0
+
+    def module_path(self, change: Change) -> str:
+        """The module path; empty where nothing names one or the cost does not differ."""
+        delta = self._delta(change)
+        return (delta.entry.module_path or "") if delta else ""
+
+    def _delta(self, change: Change) -> DeltaEntry | None:
+        side = "rhs" if change.rhs else "lhs"
+        return self._entries.get((side, _place(change).ref))
 
 
 def _what(change: Change) -> str:
     place = _place(change)
     if change.lhs is None or change.rhs is None:
-        sign = "+" if change.lhs is None else "-"
-        return f"{sign} {place.opcode} {place.shape} {place.name}"
+        done = "added" if change.lhs is None else "removed"
+        return f"{done} {place.opcode} {_bare(place.shape)} {place.name}"
     fields = "; ".join(f"{f.name} {f.lhs or 'none'} -> {f.rhs or 'none'}" for f in change.fields)
-    return f"{place.name}: {fields}"
+    return f"{place.opcode} {place.name}: {fields}"
+
+
+def _bare(shape: str) -> str:
+    """A shape without layouts: for something that only one side has they say little."""
+    return _LAYOUT.sub("", shape)
 
 
 def _place(change: Change) -> Place:
@@ -117,9 +164,10 @@ def _place(change: Change) -> Place:
     return place
 
 
-def _where(change: Change) -> str:
+def _where(costs: Costs, change: Change) -> str:
     place = _place(change)
-    path = "/".join(place.path) or ", ".join(place.state_paths[:_NEIGHBOURS])
+    path = costs.module_path(change) or "/".join(place.path)
+    path = path or ", ".join(place.state_paths[:_NEIGHBOURS])
     source = f"{place.frame.file}:{place.frame.line}" if place.frame else ""
     return " ".join(part for part in (path, source) if part)
 

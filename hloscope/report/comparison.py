@@ -9,10 +9,10 @@ from hloscope.model.changes import StageVerdict, Verdict
 from hloscope.model.comparison import Comparison
 from hloscope.model.source import Source
 from hloscope.model.units import Bytes, Maybe, Measured, Missing
-from hloscope.report.changes import graph_section, opcodes_section
+from hloscope.report.changes import changes_section, graph_section
 from hloscope.report.cost_delta import communication_blocks, cost_delta_blocks
 from hloscope.report.document import Block, Document, Note, Section, Tone
-from hloscope.report.environment import environment_section, leaves_section
+from hloscope.report.environment import alarm, environment_section, leaves_section
 from hloscope.report.figures_table import (
     cost_table,
     memory_notes,
@@ -38,12 +38,12 @@ def comparison_document(comparison: Comparison, *, everything: bool = False) -> 
       everything: whether long lists are given whole.
     """
     sections = (
+        changes_section(comparison, everything=everything),
         environment_section(comparison.environment),
         *_leaves(comparison, everything),
         *_memory(comparison, everything),
         *_cost(comparison, everything),
         graph_section(comparison, everything=everything),
-        opcodes_section(comparison),
     )
     return Document(
         headline=Note(text=_headline(comparison)),
@@ -70,6 +70,7 @@ def _lead(comparison: Comparison) -> Iterator[Note]:
     parted = [v.stage for v in comparison.verdicts if v.verdict == Measured(Verdict.DIFFERENT)]
     if parted:
         yield Note(text=f"the two sides part at: {parted[0]}", tone=Tone.BAD)
+    yield from alarm(comparison.environment)
     yield from _gap(comparison)
     for side in (comparison.lhs, comparison.rhs):
         if side.capture is not None and side.capture.out_of_memory is not None:

@@ -78,6 +78,8 @@ def _total(name: str, lhs: Total, rhs: Total, unit: str) -> tuple[str, str, str,
 
 
 def _seconds(lhs: Total, rhs: Total) -> tuple[str, str, str, str, str]:
+    if not (lhs.known or rhs.known) and not (lhs.is_exact and rhs.is_exact):
+        return "time", "unknown", "unknown", "unknown", ""
     change = rhs.known - lhs.known
     return (
         "time, one after the other (estimate)",

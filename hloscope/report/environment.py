@@ -25,19 +25,23 @@ def environment_section(differences: Sequence[EnvironmentDifference] | None) -> 
     return Section(title="environment", blocks=tuple(_environment(differences)))
 
 
+def alarm(differences: Sequence[EnvironmentDifference] | None) -> Iterator[Note]:
+    """A loud line where the two compiles were not made in the same surroundings."""
+    count = sum(d.part not in _EXPECTED for d in differences or ())
+    if count:
+        yield Note(
+            text=f"NOT THE SAME ENVIRONMENT ({count} differences, see below): "
+            "what differs may be its doing, not the code's",
+            tone=Tone.BAD,
+        )
+
+
 def _environment(differences: Sequence[EnvironmentDifference] | None) -> Iterator[Block]:
     if differences is None:
         yield Note(text="unknown: only captures record it, and a side is none", tone=Tone.QUIET)
         return
-    alarming = [d for d in differences if d.part not in _EXPECTED]
-    if not alarming:
+    if all(d.part in _EXPECTED for d in differences):
         yield Note(text="same versions, flags, configuration, mesh and target", tone=Tone.GOOD)
-    else:
-        yield Note(
-            text=f"NOT THE SAME ENVIRONMENT: {len(alarming)} differences; "
-            "what follows may be theirs, not the code's",
-            tone=Tone.BAD,
-        )
     if differences:
         yield Table(
             columns=("what", "lhs", "rhs"),
@@ -61,18 +65,13 @@ def _leaves(delta: LeavesDelta, everything: bool) -> Iterator[Block]:
         f"{len(delta.added)} added, {_changed(delta.changed)} changed, {_moved(delta)} moved",
         tone=Tone.GOOD if delta.same else Tone.PLAIN,
     )
-    rows = [*_changes(delta.changed)]
-    rows += [("- removed", _leaf(leaf), "", "") for leaf in delta.removed]
-    rows += [("+ added", "", _leaf(leaf), "") for leaf in delta.added]
-    shown = rows if everything else rows[:_FEW]
-    if shown:
-        yield Table(
-            columns=("change", "lhs", "rhs", "leaves"),
-            rows=tuple(shown),
-            tones=(Tone.PLAIN,) * len(shown),
-        )
-    if len(rows) > len(shown):
-        yield Note(text=f"... and {len(rows) - len(shown)} more (--all)", tone=Tone.QUIET)
+    lines = [*_changes(delta.changed)]
+    lines += [f"- removed {_leaf(leaf)}" for leaf in delta.removed]
+    lines += [f"+ added {_leaf(leaf)}" for leaf in delta.added]
+    shown = lines if everything else lines[:_FEW]
+    yield from (Note(text=line) for line in shown)
+    if len(lines) > len(shown):
+        yield Note(text=f"... and {len(lines) - len(shown)} more (--all)", tone=Tone.QUIET)
 
 
 def _changed(changes: Sequence[LeafChange]) -> int:
@@ -83,8 +82,8 @@ def _moved(delta: LeavesDelta) -> int:
     return sum(change.moved is not None for change in delta.changed)
 
 
-def _changes(changes: Sequence[LeafChange]) -> Iterator[tuple[str, str, str, str]]:
-    """One row for each different change, with the first leaf it happens to and how many more."""
+def _changes(changes: Sequence[LeafChange]) -> Iterator[str]:
+    """One line for each different change, with the first leaf it happens to and how many more."""
     first: dict[tuple[str, str, str], Leaf] = {}
     count: Counter[tuple[str, str, str]] = Counter()
     for change in changes:
@@ -94,7 +93,7 @@ def _changes(changes: Sequence[LeafChange]) -> Iterator[tuple[str, str, str, str
     for field, leaf in first.items():
         name, lhs, rhs = field
         others = f" and {count[field] - 1} more" if count[field] > 1 else ""
-        yield f"~ {_meaning(name)}", lhs, rhs, f"{leaf.path}{others}"
+        yield f"~ {_meaning(name)} {lhs} -> {rhs}: {leaf.path}{others}"
 
 
 def _meaning(field: str) -> str:

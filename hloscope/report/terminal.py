@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from hloscope.report.document import Document, Note, Section, Table, Tone
 
 _STYLES = {Tone.PLAIN: "", Tone.GOOD: "green", Tone.BAD: "red", Tone.QUIET: "dim"}
+_INDENT = 2
 
 
 def render(document: Document, console: Console) -> None:
     """Prints a document; colour is the console's business."""
-    console.print(_text(document.headline, bold=True))
-    for note in document.lead:
-        console.print(_text(note))
-    for section in document.sections:
-        _section(section, console)
+    with console.capture() as captured:
+        console.print(_text(document.headline, bold=True))
+        for note in document.lead:
+            console.print(_text(note))
+        for section in document.sections:
+            _section(section, console)
+    # tables are padded to their full width, which is noise in a file or a pull request
+    for line in captured.get().splitlines():
+        console.file.write(f"{line.rstrip()}\n")
 
 
 def _section(section: Section, console: Console) -> None:
     console.print()
     console.print(Text(section.title.upper(), style="bold"))
     for block in section.blocks:
-        console.print(_text(block) if isinstance(block, Note) else _table(block))
+        console.print(_line(block) if isinstance(block, Note) else _table(block))
+
+
+def _line(note: Note) -> RenderableType:
+    """A line whose continuation is indented, so that each entry of a list stays one."""
+    hanging = note.text[:1] in "+-~" and len(note.text) > 1
+    text = _text(note)
+    return Padding(text, (0, 0, 0, _INDENT)) if hanging else text
 
 
 def _text(note: Note, *, bold: bool = False) -> Text:
