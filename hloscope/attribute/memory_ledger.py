@@ -32,7 +32,7 @@ from hloscope.model.units import Bytes, Measured
 DEVICE = 0
 NO_INSTANT = Instant("", "")
 HOLES = "holes between live buffers"
-COUNTED_AGAIN = "fragmentation that the compiler counts on top"
+ON_TOP = "what the compiler's figure has on top"
 
 
 def memory_ledger(
@@ -87,7 +87,7 @@ def _rests(figures: MemoryFigures, builder: _Builder) -> Iterator[LedgerEntry]:
         case Measured(temp):
             extra = temp - sum(a.size for a in builder.temporaries)
             if extra:
-                yield rest(Category.FRAGMENTATION, COUNTED_AGAIN, extra)
+                yield rest(Category.FRAGMENTATION, ON_TOP, extra)
     match figures.code:
         case Measured(code) if code:
             yield rest(Category.CODE, "generated code", code)

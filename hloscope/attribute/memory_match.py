@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from hloscope.attribute.cost_shapes import element_count
 from hloscope.model.canonical import Ref
 from hloscope.model.ledger import Category, LedgerEntry, MemoryLedger, Value
 from hloscope.model.pairing import Pairing
@@ -68,15 +69,38 @@ def _edges(
         for value in entry.members:
             partner = to_rhs.get(value.ref)
             right = holder.get(Value(partner, value.part)) if partner is not None else None
-            if right is not None:
+            if right is not None and _comparable(entry, rhs[right]):
                 worth = _worth(entry, rhs[right], value, partner)
                 edges[left, right] = edges.get((left, right), 0) + worth
         for right in by_state.get(_state_key(entry), ()):
             edges[left, right] = edges.get((left, right), 0) + _SAME_STATE
+    for edge in _by_position(lhs, rhs):
+        edges[edge] = edges.get(edge, 0) + _SAME_OUTPUT
     for (left, right), worth in edges.items():
         if lhs[left].category is rhs[right].category:
             edges[left, right] = worth + _SAME_CATEGORY
     return edges
+
+
+def _comparable(lhs: LedgerEntry, rhs: LedgerEntry) -> bool:
+    """A tuple's table is no array, though both belong to one instruction."""
+    return (lhs.category is Category.TABLE) == (rhs.category is Category.TABLE)
+
+
+def _by_position(
+    lhs: tuple[LedgerEntry, ...], rhs: tuple[LedgerEntry, ...]
+) -> Iterator[tuple[int, int]]:
+    """Outputs at the same position, where both sides return as many and of as many elements."""
+    left = {n: (number, entry) for number, entry in enumerate(lhs) for n in entry.outputs}
+    right = {n: (number, entry) for number, entry in enumerate(rhs) for n in entry.outputs}
+    if left.keys() != right.keys():
+        return
+    for position in sorted(left):
+        (before, old), (after, new) = left[position], right[position]
+        if old.shape is None or new.shape is None:
+            continue
+        if element_count(old.shape) == element_count(new.shape):
+            yield before, after
 
 
 def _worth(lhs: LedgerEntry, rhs: LedgerEntry, value: Value, partner: Ref | None) -> int:

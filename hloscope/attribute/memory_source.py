@@ -6,8 +6,7 @@ from hloscope.attribute.memory_ledger import memory_ledger
 from hloscope.errors import HloscopeError
 from hloscope.model.ledger import MemoryLedger
 from hloscope.model.source import Source
-
-ANALYSIS = "memory_analysis"  # `MemoryFigures.source` of a compile that ran to its end
+from hloscope.model.units import Measured
 
 
 def source_memory(source: Source, *, space: int = 0, at: str | None = None) -> MemoryLedger:
@@ -23,13 +22,13 @@ def source_memory(source: Source, *, space: int = 0, at: str | None = None) -> M
             "--xla_dump_hlo_as_proto write",
         )
     capture = source.capture
-    exact = capture is not None and capture.memory.source == ANALYSIS
+    known = capture is not None and isinstance(capture.memory.temp, Measured)
     return memory_ledger(
         source.module,
         source.buffers,
         space=space,
         at=at,
-        figures=capture.memory if capture is not None and exact else None,
+        figures=capture.memory if capture is not None and known else None,
         inputs=capture.inputs if capture is not None else (),
         outputs=capture.outputs if capture is not None else (),
     )

@@ -47,7 +47,12 @@ def assemble(
         depth=request.depth,
         inputs=_with_layouts(outcome.lowered.inputs, layouts.inputs),
         outputs=_with_layouts(outcome.lowered.outputs, layouts.outputs),
-        memory=memory_figures(finished, hlo.read_buffers(optimized), module),
+        memory=memory_figures(
+            finished,
+            hlo.read_buffers(optimized),
+            module,
+            outcome.lowered.versions.get("libtpu"),
+        ),
         cost=cost_figures(finished, request.depth),
         provenance=_provenance(outcome, finished, request, environment, identity),
         out_of_memory=_refusal(outcome.compiled, payloads, identity),

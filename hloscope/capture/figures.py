@@ -22,7 +22,10 @@ class Layouts:
 
 
 def memory_figures(
-    finished: Compiled | None, buffers: BufferAssignment | None, module: Module
+    finished: Compiled | None,
+    buffers: BufferAssignment | None,
+    module: Module,
+    libtpu: str | None = None,
 ) -> MemoryFigures:
     """Device memory of one device: XLA's own figures where the compile ran to its end.
 
@@ -30,11 +33,12 @@ def memory_figures(
       finished: a compile that ran to its end, `None` for any other.
       buffers: the module's buffer assignment, `None` where the dump has none.
       module: the optimized module.
+      libtpu: the version that compiled it, `None` for other backends.
     """
     if finished is not None and finished.memory is not None:
         return _analysed(finished.memory)
     if buffers is not None:
-        return hlo.memory_figures(buffers, module)
+        return hlo.memory_figures(buffers, module, libtpu)
     missing = Missing("the dump has no buffer assignment")
     return MemoryFigures(
         argument=missing, output=missing, alias=missing, temp=missing, code=missing, source="none"
