@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hloscope.hlo.quoting import quote
-from hloscope.hlo.shape_text import format_shape
-from hloscope.model.hlo import Computation, Instruction, Metadata, Module, StackFrame
+from hloscope.hlo.shape_text import format_shape, read_shape
+from hloscope.hlo.text_scan import split
+from hloscope.model.hlo import Computation, Instruction, Metadata, Module, Shape, StackFrame
 
 # where XLA's parser wants a list of names although one name would do
 _LISTS = frozenset({"branch_computations", "called_computations"})
@@ -113,8 +114,19 @@ def _is_complete(preview: str) -> bool:
 
 def _value(instruction: Instruction, name: str, value: str) -> str:
     if name == "literal" and instruction.literal is not None:
-        return f"{value} {instruction.literal.preview}"
+        return _typed(read_shape(value), instruction.literal.preview) or value
     return value
+
+
+def _typed(shape: Shape | None, text: str) -> str:
+    """`s32[2]{0} {1, 2}`; each element of a tuple has its own shape before it."""
+    if shape is None:
+        return ""
+    if shape.dtype != "tuple":
+        return f"{format_shape(shape)} {text}"
+    parts = split(text.strip()[1:-1])
+    typed = [_typed(s, part) for s, part in zip(shape.elements, parts, strict=False)]
+    return f"( {', '.join(typed)} )"
 
 
 def _called(module: Module, instruction: Instruction) -> list[str]:

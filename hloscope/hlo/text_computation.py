@@ -18,7 +18,7 @@ from hloscope.model.hlo import NO_METADATA, Computation, Instruction, Metadata, 
 
 UNKNOWN = Shape("unknown")  # of a value whose text gives no shape
 MISSING = "missing"  # opcode of what stands in for an operand that the text does not define
-_MAX_NESTING = 50  # instructions inside operands; hand-written tests nest two or three deep
+_MAX_NESTING = 16  # instructions inside operands; hand-written tests nest two or three deep
 
 _normalized = lru_cache(maxsize=65536)(normalized)
 _metadata = lru_cache(maxsize=65536)(read_metadata)
@@ -150,6 +150,12 @@ class _Ordered:
         """Adds statement `number`, and first whatever it uses that the text defines later."""
         if number in self.done:
             return
+        statement = self.statements[number]
+        inputs = self.known(statement)
+        if inputs is not None:
+            self.done.add(number)
+            self.append(statement, inputs)
+            return
         pending = [number]
         waiting = {number}
         while pending:
@@ -160,15 +166,29 @@ class _Ordered:
                 waiting.add(ahead)
                 continue
             self.done.add(pending.pop())
-            inputs = self.inputs(statement)
-            made = self.resolver.instruction(statement, inputs, self.instructions)
-            self.positions[statement.name] = len(self.instructions)
-            self.instructions.append(made)
+            inputs = self.known(statement)
+            self.append(statement, self.inputs(statement) if inputs is None else inputs)
+
+    def append(self, statement: Statement, inputs: tuple[int, ...]) -> None:
+        made = self.resolver.instruction(statement, inputs, self.instructions)
+        self.positions[statement.name] = len(self.instructions)
+        self.instructions.append(made)
+
+    def known(self, statement: Statement) -> tuple[int, ...] | None:
+        """The operands' positions, `None` where one is not there or is no plain name."""
+        if statement.opcode in ("constant", "parameter"):
+            return ()
+        listed = names(without_comments(statement.operands))
+        if listed is None:
+            return None
+        positions = self.positions
+        try:
+            return tuple([positions[name] for name in listed])
+        except KeyError:
+            return None
 
     def ahead(self, statement: Statement, waiting: set[int]) -> int | None:
         """A statement that defines an operand and is not added yet; `None` without one."""
-        if statement.opcode in ("constant", "parameter"):
-            return None
         listed = names(without_comments(statement.operands))
         for name in listed or ():
             if name not in self.positions:
@@ -180,15 +200,8 @@ class _Ordered:
         return None
 
     def inputs(self, statement: Statement) -> tuple[int, ...]:
-        if statement.opcode in ("constant", "parameter"):
-            return ()
+        """The operands' positions, stand-ins and nested instructions added where it takes them."""
         text = without_comments(statement.operands)
-        listed = names(text)
-        if listed is not None:
-            try:
-                return tuple([self.positions[name] for name in listed])
-            except KeyError:
-                pass
         return tuple(self.position(operand, 0) for operand in operands(text))
 
     def position(self, operand: Named | Nested, depth: int) -> int:

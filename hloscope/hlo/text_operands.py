@@ -35,7 +35,7 @@ def names(text: str) -> list[str] | None:
     if "%" in text:
         marked = _MARKED.findall(text)
         if len(marked) == 1 + text.count(",") or not _NESTED.search(text):
-            return [bare(name) for name in marked]
+            return [name[1:-1] if name[0] == '"' else name for name in marked]
         return None
     if not text or text.isspace():
         return []

@@ -35,7 +35,7 @@ _ROW = re.compile(rf"\s*(\d+)\s+({STRING}|\{{[^{{}}]*\}})[^\n]*", re.DOTALL)
 _LINE = re.compile(r"[^\n]*+\n?")
 
 MAX_NOTES = 20  # places named one by one; the rest are counted
-MAX_CUTS = 20  # brackets that never close; each costs a pass over the rest of the text
+MAX_CUTS = 8  # brackets that never close; each costs a pass over the rest of the text
 
 
 class Statement(NamedTuple):
