@@ -63,19 +63,26 @@ def preview(dtype: str, array: Array) -> str:
     if array.ndim == 0:
         value = array[()]
         return (str(bool(value)).lower() if dtype == "pred" else _element(dtype, value))[:PREVIEW]
-    return _nested(dtype, array, [_MANY])[:PREVIEW]
+    return _nested(dtype, array, [_MANY], is_inner=False)[:PREVIEW]
 
 
-def _nested(dtype: str, array: Array, budget: list[int]) -> str:
-    """Braces around the rows until `budget`, a count that the rows share, is used up."""
+def _nested(dtype: str, array: Array, budget: list[int], *, is_inner: bool) -> str:
+    """Braces around the rows until `budget`, a count that the rows share, is used up.
+
+    XLA puts blanks inside all of them but those of a vector, or of a row of one.
+    """
     parts: list[str] = []
     for row in array:
         if budget[0] <= 0:
             break
         budget[0] -= 1
-        parts.append(_nested(dtype, row, budget) if array.ndim > 1 else _element(dtype, row))
-    inner = ", ".join(parts)
-    return f"{{ {inner} }}" if array.ndim > 1 else f"{{{inner}}}"
+        if array.ndim > 1:
+            parts.append(_nested(dtype, row, budget, is_inner=True))
+        else:
+            parts.append(_element(dtype, row))
+    text = ", ".join(parts)
+    spaced = array.ndim > 1 or (is_inner and len(array) != 1)
+    return f"{{ {text} }}" if spaced else f"{{{text}}}"
 
 
 def _element(dtype: str, value: Any) -> str:
