@@ -16,6 +16,8 @@ from hloscope.normalize.passes import known
 from hloscope.normalize.wiring import Wiring, wire
 
 COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor", "after-all"})
+# steps of the paths of an optimizer's state, which JAX users pass after the parameters
+OPTIMIZER_STEPS = frozenset({"opt_state", "mu", "nu", "trace"})
 # comparisons that do not mind an exchange of their operands
 SYMMETRIC_COMPARISONS = frozenset({"EQ", "NE"})
 # a channel ties these to their other half; on a collective it is a bare number
@@ -63,15 +65,15 @@ def normalize(
     flow = _flow(wiring, interface, table.labels, label_of, off)
     digests = label_digests(table.labels)
     ranks, start = _start(interface, seeds(label_of, digests))
-    owners = _owners(module)
-    order = form.canonical_order(flow, form.settled_colours(flow, start, _marks(interface)), owners)
+    owners = form.Owners(_owners(module), wiring.inlined)
+    colours = form.settled_colours(flow, start, _marks(interface))
+    order = form.canonical_order(flow, colours, owners, _places(module, wiring))
     graph = form.graph_digest(
         form.Form(
             flow=flow,
             label_of=label_of,
             label_digests=digests,
             owners=owners,
-            computation_count=len(module.computations),
             ranks=ranks,
             channels=_channels(module, wiring),
             aliases=interface.aliases,
@@ -160,7 +162,7 @@ def _keys(interface: Interface) -> list[tuple[object, ...]]:
 
 def _flatten_order(path: tuple[str, ...]) -> tuple[object, ...]:
     """Sorts paths nearly as JAX flattens a train state: step, parameters, optimizer state."""
-    first = {"step": 0, "opt_state": 2}.get(path[0], 1)
+    first = 2 if OPTIMIZER_STEPS.intersection(path) else int(path[0] != "step")
     return (first, *((0, int(s), "") if s.isdigit() else (1, 0, s) for s in path))
 
 
@@ -177,6 +179,18 @@ def _owners(module: Module) -> list[int]:
         for number, computation in enumerate(module.computations)
         for _ in computation.instructions
     ]
+
+
+def _places(module: Module, wiring: Wiring) -> list[int]:
+    """The place of each node in its computation, 0 where the order is not the program's."""
+    if not module.is_scheduled:
+        return [0] * len(wiring.sources)
+    places = [
+        k for computation in module.computations for k in range(len(computation.instructions))
+    ]
+    for sources in wiring.sources[wiring.count :]:
+        places.append(places[sources[0]] if sources else 0)
+    return places
 
 
 def _channels(module: Module, wiring: Wiring) -> dict[int, str]:

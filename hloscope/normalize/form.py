@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from sys import byteorder
+from typing import NamedTuple
 
 from hloscope.hlo.colours import down_colours, mix, up_colours
 from hloscope.model.canonical import Alias, Flow, NodeKind
@@ -49,31 +50,51 @@ def settled_colours(flow: Flow, start: Sequence[int], marks: Mapping[int, int]) 
     return both
 
 
-def canonical_order(flow: Flow, colours: Sequence[int], owners: Sequence[int]) -> list[int]:
+class Owners(NamedTuple):
+    """Where nodes live.
+
+    Attributes:
+      computations: the computation of each instruction's node.
+      wrappers: computation to the wrapper node that inlines it, -1 for none.
+    """
+
+    computations: Sequence[int]
+    wrappers: Sequence[int]
+
+
+def canonical_order(
+    flow: Flow, colours: Sequence[int], owners: Owners, places: Sequence[int]
+) -> list[int]:
     """Every node once, results first and then along data flow.
 
     Args:
       flow: the graph.
       colours: equal for nodes that look alike from everywhere.
-      owners: the computation of each instruction's node.
+      owners: where nodes live.
+      places: the place of each node in its computation, where the order is the program's; the
+        last word between nodes that are alike, so that equal schedules stay equal.
     """
-    walk = _Walk(flow, colours, owners)
+    walk = _Walk(flow, colours, owners, places)
     walk.visit_all(set(flow.outputs))
     boundary = (NodeKind.WIRE, NodeKind.WRAPPER)
     left = [n for n, kind in enumerate(flow.kinds) if kind not in boundary and walk.number[n] < 0]
     used = {below for node in left for below in (*flow.sources[node], *_roots(flow, node))}
     walk.visit_all(node for node in left if node not in used)
     walk.visit_all(left)
-    return walk.order + _boundaries(flow, colours, walk.number, owners)
+    return walk.order + _boundaries(walk)
 
 
 class _Walk:
     """Numbers nodes along data flow, sources before users but for loop slots."""
 
-    def __init__(self, flow: Flow, colours: Sequence[int], owners: Sequence[int]) -> None:
+    def __init__(
+        self, flow: Flow, colours: Sequence[int], owners: Owners, places: Sequence[int]
+    ) -> None:
         self.flow = flow
+        self.inlined = owners.wrappers
+        self.places = places
         self.colours = colours
-        self.owners = owners
+        self.owners = owners.computations
         self.number = [-1] * len(colours)
         self.order: list[int] = []
         self.first: dict[int, int] = {}  # computation to the first number given out in it
@@ -91,12 +112,12 @@ class _Walk:
             for node in group:
                 self._visit(node)
 
-    def _surroundings(self, node: int) -> tuple[int, list[int]]:
+    def _surroundings(self, node: int) -> tuple[int, list[int], int]:
         last = len(self.number)
         place = self.first.get(self.owners[node], last) if node < len(self.owners) else last
         below = (*self.flow.sources[node], *_roots(self.flow, node))
         known = [self.number[n] for n in below]
-        return place, [n if n >= 0 else last for n in known]
+        return place, [n if n >= 0 else last for n in known], self.places[node]
 
     def _take(self, node: int) -> None:
         self.number[node] = len(self.order)
@@ -127,8 +148,8 @@ class _Walk:
         sources = self.flow.sources[node]
         if not self.flow.commutative[node]:
             return sources
-        colours, number = self.colours, self.number
-        return sorted(sources, key=lambda s: (colours[s], number[s] < 0, number[s]))
+        colours, number, places = self.colours, self.number, self.places
+        return sorted(sources, key=lambda s: (colours[s], number[s] < 0, number[s], places[s]))
 
 
 def _roots(flow: Flow, node: int) -> list[int]:
@@ -148,20 +169,19 @@ def _loops(flow: Flow) -> dict[int, tuple[int, ...]]:
     return found
 
 
-def _boundaries(
-    flow: Flow, colours: Sequence[int], number: list[int], owners: Sequence[int]
-) -> list[int]:
+def _boundaries(walk: _Walk) -> list[int]:
     """Wires and wrappers, by the numbers of what they hold together."""
+    flow, colours, number, owners = walk.flow, walk.colours, walk.number, walk.owners
     wire = (NodeKind.WIRE, NodeKind.WRAPPER)
     nodes = [node for node in range(len(colours)) if flow.kinds[node] in wire and number[node] < 0]
-    first = _first_numbers(number, owners)
+    first = _first_numbers(walk)
 
-    def held(node: int) -> tuple[list[int], list[int], int, int]:
+    def held(node: int) -> tuple[object, ...]:
         roots = [root for _, root in flow.called.get(node, ())]
         inside = [number[n] for r in roots for n in (flow.sources[r] if number[r] < 0 else (r,))]
         outside = [number[s] for s in flow.sources[node]]
-        computation = first[owners[node]] if node < len(owners) else -1
-        return sorted(outside), sorted(inside), computation, colours[node]
+        computation = first[owners[node]]
+        return sorted(outside), sorted(inside), computation, colours[node], walk.places[node]
 
     nodes.sort(key=held)
     for position, node in enumerate(nodes, start=len(colours) - len(nodes)):
@@ -169,12 +189,16 @@ def _boundaries(
     return nodes
 
 
-def _first_numbers(number: Sequence[int], owners: Sequence[int]) -> list[int]:
-    """The lowest number given out in each computation so far; a high one where there is none."""
-    first = [len(number)] * (max(owners, default=-1) + 1)
-    for node, owner in enumerate(owners):
-        if 0 <= number[node] < first[owner]:
-            first[owner] = number[node]
+def _first_numbers(walk: _Walk) -> list[tuple[int, int]]:
+    """Of each computation, the lowest number so far in what it holds, with how deep that nests."""
+    first = [(len(walk.number), 0)] * len(walk.inlined)
+    for computation, number in walk.first.items():
+        first[computation] = (number, 0)
+    for computation, wrapper in enumerate(walk.inlined):  # callees come before their callers
+        if wrapper >= 0:
+            outer = walk.owners[wrapper]
+            number, height = first[computation]
+            first[outer] = min(first[outer], (number, height + 1))
     return first
 
 
@@ -183,7 +207,6 @@ class Form:
     """All that the hash covers.
 
     Attributes:
-      owners: the computation of each instruction's node.
       ranks: the rank of each entry parameter among those that are alike.
       channels: channel number of each node that a channel ties to another one.
       texts: everything that is not a number, in a canonical order.
@@ -192,8 +215,7 @@ class Form:
     flow: Flow
     label_of: Sequence[int]
     label_digests: Sequence[bytes]
-    owners: Sequence[int]
-    computation_count: int
+    owners: Owners
     ranks: Mapping[int, int]
     channels: Mapping[int, str]
     aliases: Sequence[Alias]
@@ -227,7 +249,7 @@ def _records(
     form: Form, order: Sequence[int], number: Sequence[int], label_rank: Sequence[int]
 ) -> list[int]:
     """What each node is, where it lives and where its operands come from, in numbers."""
-    flow, owners = form.flow, form.owners
+    flow, owners = form.flow, form.owners.computations
     computation_rank = _computation_ranks(form, order)
     free = (NodeKind.WIRE, NodeKind.WRAPPER)
     channels: dict[str, int] = {}
@@ -256,11 +278,11 @@ def _records(
 
 
 def _computation_ranks(form: Form, order: Sequence[int]) -> list[int]:
-    ranks = [-1] * form.computation_count
-    given = 0
+    ranks = [-1] * len(form.owners.wrappers)
+    owners, given = form.owners.computations, 0
     for node in order:
-        if node < len(form.owners) and ranks[form.owners[node]] < 0:
-            ranks[form.owners[node]] = given
+        if node < len(owners) and ranks[owners[node]] < 0:
+            ranks[owners[node]] = given
             given += 1
     return ranks
 

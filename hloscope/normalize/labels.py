@@ -147,7 +147,8 @@ def layout_text(shape: Shape) -> str:
     A source that names no layout means the default one: dimensions in falling order.
     """
     if shape.elements:
-        inner = [layout_text(e) for e in shape.elements]
+        # sorted: positions in tuples are noise
+        inner = sorted(layout_text(e) for e in shape.elements)
         return "(" + ",".join(inner) + ")" if any(inner) else ""
     layout = shape.layout
     if layout is None:
