@@ -31,8 +31,11 @@ def drop_donation(site: Site) -> Truth | None:
 
 def add_collective(site: Site) -> Truth | None:
     """Sums a value over all devices before its users read it."""
+    reducers = site.reducers()
     for body, node in site.nodes()[:TRIES]:
         users = list(dict.fromkeys(body.users()[node]))
+        if body in reducers:
+            continue
         if node.shape.dtype not in _FLOATS or not users or node.opcode == "all-reduce":
             continue
         if not may_be_copied(node, users):

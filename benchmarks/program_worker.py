@@ -1,6 +1,6 @@
 """Compiles the benchmark programs for one platform; run as a child process.
 
-Usage: program_worker.py cpu|tpu FOLDER
+Usage: program_worker.py cpu|tpu FOLDER [PROGRAM...]
 """
 
 from __future__ import annotations
@@ -362,16 +362,20 @@ def devices_for(platform: str) -> list[Any]:
     return list(topologies.get_topology_desc(platform="tpu", topology_name="v5e:2x2").devices)
 
 
-def main(platform: str, folder: Path) -> None:
-    """Writes each program's module before and after optimization."""
+def main(platform: str, folder: Path, *names: str) -> None:
+    """Writes the module before and after optimization of each program, or of those named."""
     devices = devices_for(platform)
     single = SINGLE if platform == "cpu" else {name: SINGLE[name] for name in TPU_SINGLE}
     for name, build in single.items():
+        if names and name not in names:
+            continue
         fn, args, options = build()
         place = SingleDeviceSharding(devices[0])
         args = jax.tree.map(lambda s: Spec(s.shape, s.dtype, sharding=place), args)  # noqa: B023
         write(folder, f"{name}.{platform}", jax.jit(fn, **options).lower(*args))
     for name, build_on in MESHED.items():
+        if names and name not in names:
+            continue
         fn, args, options = build_on(mesh_of(devices))
         write(folder, f"{name}.{platform}", jax.jit(fn, **options).lower(*args))
 
@@ -386,4 +390,4 @@ def write(folder: Path, name: str, lowered: Any) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:])

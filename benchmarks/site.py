@@ -67,6 +67,15 @@ class Site:
                 waiting.extend(fresh)
         return set(reached)
 
+    def reducers(self) -> set[Body]:
+        """Computations that are applied element by element: no place for a collective."""
+        return {
+            callee
+            for _, node in self.draft.nodes()
+            for role, callee in node.called
+            if role == "to_apply" and node.opcode != "call"
+        }
+
     def new(self, body: Body, opcode: str, shape: Shape, operands: Sequence[Node]) -> Node:
         """A new node right after its last operand."""
         node = Node(f"{opcode}.new.{self.next_id}", self.next_id, opcode, shape, list(operands))
