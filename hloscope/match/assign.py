@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from hloscope.match.boundaries import Boundaries
 from hloscope.match.follow import ACCEPTED, Follower
 from hloscope.match.partners import Partners
 from hloscope.model.pairing import Rule
@@ -17,11 +16,11 @@ from hloscope.model.pairing import Rule
 ENOUGH = ACCEPTED / 2 + 0.5
 
 
-def assign_rest(partners: Partners, boundaries: Boundaries) -> None:
+def assign_rest(partners: Partners) -> None:
     """Pairs leftovers of paired computations where labels and surroundings are close enough."""
     follower = Follower(partners)
     cells = 0
-    for lefts, rights in _problems(partners, boundaries, follower):
+    for lefts, rights in _problems(partners, follower):
         size = len(lefts) * len(rights)
         if max(len(lefts), len(rights)) > partners.budget.assignment_size:
             partners.notes.append(
@@ -38,21 +37,18 @@ def assign_rest(partners: Partners, boundaries: Boundaries) -> None:
         _assign(partners, follower, lefts, rights)
 
 
-def _problems(
-    partners: Partners, boundaries: Boundaries, follower: Follower
-) -> list[tuple[list[int], list[int]]]:
+def _problems(partners: Partners, follower: Follower) -> list[tuple[list[int], list[int]]]:
     """Unpaired nodes of paired computations, split by opcode: other opcodes never pair here."""
-    lhs, rhs = partners.lhs, partners.rhs
+    lhs, rhs, homes = partners.lhs, partners.rhs, follower.homes
     left: dict[tuple[int, str], list[int]] = defaultdict(list)
     right: dict[tuple[int, str], list[int]] = defaultdict(list)
     for node in follower.left.open:
-        if node < len(boundaries.owners_left):
-            computation = boundaries.computations.get(boundaries.owners_left[node], -1)
+        if node < lhs.count:
+            computation = homes.forward.get(homes.left[node], -1)
             left[computation, lhs.labels[lhs.label_of[node]].opcode].append(node)
     for node in follower.right.open:
-        if node < len(boundaries.owners_right):
-            opcode = rhs.labels[rhs.label_of[node]].opcode
-            right[boundaries.owners_right[node], opcode].append(node)
+        if node < rhs.count:
+            right[homes.right[node], rhs.labels[rhs.label_of[node]].opcode].append(node)
     return [(left[key], right[key]) for key in sorted(left) if key in right]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from hloscope.match.partners import Partners, looked_through
+from hloscope.match.partners import Partners, looked_through, owners
 from hloscope.model.canonical import CanonicalModule, NodeKind, Ref
 from hloscope.model.pairing import Group, Rule
 
@@ -18,8 +18,8 @@ class Boundaries:
 
     def __init__(self, partners: Partners) -> None:
         self.partners = partners
-        self.owners_left = _owners(partners.lhs)
-        self.owners_right = _owners(partners.rhs)
+        self.owners_left = owners(partners.lhs)
+        self.owners_right = owners(partners.rhs)
         self.computations: dict[int, int] = {}  # lhs computation to rhs computation
         self.back: dict[int, int] = {}
         self.votes: Votes = defaultdict(Counter)
@@ -180,10 +180,6 @@ class Boundaries:
         alike = kinds[0] == kinds[1] and kinds[0] in BOUNDARY and self._same_opcode(left, right)
         if alike and self.partners.free(left, right):
             self._pair_boundary(left, right, 0.8)
-
-
-def _owners(side: CanonicalModule) -> list[int]:
-    return [n for n, c in enumerate(side.module.computations) for _ in c.instructions]
 
 
 def _root(side: CanonicalModule, computation: int) -> int:

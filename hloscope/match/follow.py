@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 
 from hloscope.match.classes import tied_classes
+from hloscope.match.homes import Homes
 from hloscope.match.partners import Partners, looked_through
 from hloscope.model.canonical import CanonicalModule, Label
 from hloscope.model.hlo import Metadata
@@ -19,6 +20,7 @@ SAME_LABEL, SAME_SHAPE, SAME_EXTENTS, SAME_OPCODE = 3.0, 2.0, 1.5, 1.0
 NEIGHBOURS = 3.0
 ELSEWHERE = -2.0
 SAME_OP_NAME, SAME_LINE = 0.4, 0.2
+SAME_HOME = 0.5  # in computations that hold other pairs; as much against where they hold none
 OTHER_OPCODE = -1.5
 # evaluations allowed per unpaired node, over all turns
 EVALUATIONS_PER_NODE = 64
@@ -36,6 +38,7 @@ class Follower:
         self.heap: list[tuple[float, int, int, int, int]] = []
         self.rank_left = _ranks(partners.lhs)
         self.rank_right = _ranks(partners.rhs)
+        self.homes = Homes(partners)
         self.spent = 0
         self.allowed = EVALUATIONS_PER_NODE * (len(self.left.open) + len(self.right.open) + 100)
 
@@ -73,6 +76,7 @@ class Follower:
             if not free:
                 continue
             self.partners.pair(left, free[0], Rule.SAME_CLASS, 0.5 if len(free) > 1 else 0.9)
+            self.homes.note(left, free[0])
             if len(free) > 1:
                 rivals = [(n, m) for n, m in zip(lefts, rights, strict=False)]
                 self._note_rivals(left, free[0], rivals)
@@ -87,6 +91,7 @@ class Follower:
         if rivals:
             self._note_rivals(left, right, rivals)
         self.partners.pair(left, right, rule, round(confidence, 2))
+        self.homes.note(left, right)
         for a, b in self._around_pair(left, right):
             self._propose(a, b)
 
@@ -155,6 +160,7 @@ class Follower:
         above = self._share_in_place(self.left.above(left), self.right.above(right))
         if score < SAME_OPCODE and (below[0] < 1 or above[0] < 1):
             return 0.0
+        score += SAME_HOME * self.homes.agree(left, right)
         score += NEIGHBOURS * (below[0] + above[0]) + ELSEWHERE * (below[1] + above[1])
         return score + origin_score(self.left.metadata(left), self.right.metadata(right))
 
@@ -170,7 +176,8 @@ class Follower:
         paired_left = sum(forward[n] >= 0 for n, _ in left)
         paired_right = sum(backward[n] >= 0 for n, _ in right)
         most = max(len(left), len(right))
-        return in_place / most, (max(paired_left, paired_right) - in_place) / most
+        # a neighbour that is new on one side speaks neither for nor against
+        return in_place / most, max(0, min(paired_left, paired_right) - in_place) / most
 
 
 class _Around:

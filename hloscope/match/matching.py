@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hloscope.match.assign import assign_rest
 from hloscope.match.boundaries import Boundaries
+from hloscope.match.called import pair_called
 from hloscope.match.classes import pair_classes
 from hloscope.match.follow import Follower
 from hloscope.match.parameters import pair_parameters
@@ -33,10 +34,11 @@ def match(lhs: CanonicalModule, rhs: CanonicalModule, *, budget: Budget = DEFAUL
         return _result(partners, ())
     pair_parameters(partners)
     pair_classes(partners)
+    pair_called(partners)
     Follower(partners).run()
-    boundaries = Boundaries(partners)
-    boundaries.run()
-    assign_rest(partners, boundaries)
+    pair_called(partners)
+    assign_rest(partners)
+    pair_called(partners)
     Follower(partners).run()
     boundaries = Boundaries(partners)
     boundaries.run()

@@ -59,3 +59,8 @@ def looked_through(flow: Flow) -> bytes:
         kind == wire or (kind == wrapper and len(called.get(node, ())) < 2)
         for node, kind in enumerate(flow.kinds)
     )
+
+
+def owners(side: CanonicalModule) -> list[int]:
+    """The computation of each instruction's node."""
+    return [n for n, c in enumerate(side.module.computations) for _ in c.instructions]

@@ -29,7 +29,8 @@ _BY_POSITION = frozenset(
     }
 )
 # JAX's per-argument lists in the module's frontend attributes
-_MODES = re.compile(r'(arg|out)_layout_modes="([^"]*)"')
+_BY_ARGUMENT = re.compile(r'((?:arg|out)_(?:layout_modes|memory_spaces))="([^"]*)"')
+_ORDINARY = frozenset({"default", "0", ""})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +148,7 @@ def _header(module: Module, off: frozenset[str]) -> tuple[tuple[str, str], ...]:
         if name in _BY_POSITION:
             continue
         if name == "frontend_attributes":
-            text = _MODES.sub(_mode_set, text)
+            text = _BY_ARGUMENT.sub(_value_set, text)
         rewrite = rewrites.get(name)
         rewritten = text if rewrite is None else rewrite(text)
         if rewritten is not None:
@@ -155,8 +156,7 @@ def _header(module: Module, off: frozenset[str]) -> tuple[tuple[str, str], ...]:
     return tuple(kept)
 
 
-def _mode_set(match: re.Match[str]) -> str:
-    """Layout modes as counts: which argument has which follows from the parameters' layouts."""
-    modes = match[2].split(";")
-    counted = ";".join(f"{mode}" for mode in sorted(set(modes)) if mode != "default")
-    return f'{match[1]}_layout_modes="{counted}"'
+def _value_set(match: re.Match[str]) -> str:
+    """The unusual values of a list: which argument has which follows from the parameters."""
+    unusual = sorted(set(match[2].split(";")) - _ORDINARY)
+    return f'{match[1]}="{";".join(unusual)}"'
