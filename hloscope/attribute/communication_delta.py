@@ -35,7 +35,15 @@ _KEYS: tuple[Key, ...] = (
     lambda c: (c.kind, c.axes_text, c.group_size, c.module_path, c.source),
     lambda c: (c.kind, c.shape, c.executions),
     lambda c: (c.shape, c.executions, c.source),
+    lambda c: _combined(c),
 )
+
+
+def _combined(item: Collective) -> Hashable:
+    """Of several arrays in one collective: which ones were combined is up to the compiler."""
+    if not item.shape.startswith("("):
+        return item.ref, item.name
+    return item.kind, item.axes_text, item.group_size, len(item.loops), item.executions
 
 
 def communication_delta(

@@ -11,7 +11,8 @@ from hloscope.attribute.cost_executions import Executions
 from hloscope.attribute.cost_reconcile import reconcile
 from hloscope.attribute.cost_totals import total_of
 from hloscope.attribute.cost_users import Graph
-from hloscope.attribute.cost_xla import CURRENT_RULES, Replay, XlaRules
+from hloscope.attribute.cost_xla import Replay
+from hloscope.attribute.cost_xla_rules import CURRENT_RULES, XlaRules
 from hloscope.attribute.kernel_times import kernel_times
 from hloscope.model.canonical import Ref
 from hloscope.model.capture import CostFigures

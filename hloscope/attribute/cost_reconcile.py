@@ -8,13 +8,12 @@ from hloscope.attribute.cost_executions import Executions
 from hloscope.attribute.cost_users import Graph, call_order
 from hloscope.attribute.cost_xla import (
     BRANCH_ROLES,
-    CURRENT_RULES,
     Replay,
     XlaCost,
-    XlaRules,
     counted_callees,
     replay,
 )
+from hloscope.attribute.cost_xla_rules import CURRENT_RULES, XlaRules
 from hloscope.model.canonical import Ref
 from hloscope.model.capture import CostFigures
 from hloscope.model.cost import CostEntry, Reconciliation, Step, add

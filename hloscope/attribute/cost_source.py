@@ -8,7 +8,7 @@ from pathlib import PurePath
 from hloscope import hlo
 from hloscope.attribute.cost_account import Account, account
 from hloscope.attribute.cost_ledger import CostContext
-from hloscope.attribute.cost_xla import CURRENT_RULES, XlaRules, rules_for
+from hloscope.attribute.cost_xla_rules import XlaRules, rules_for
 from hloscope.model.canonical import Ref
 from hloscope.model.capture import Capture, CostFigures
 from hloscope.model.hlo import Module
@@ -43,7 +43,7 @@ def account_source(
         module_path=module_path,
         source=source_lines(source.module),
         reported=_reported(source.capture),
-        rules=_rules(source.capture),
+        rules=_rules(source),
     )
     return account(source.module, _trip_count(trips), context)
 
@@ -97,9 +97,9 @@ def _reported(capture: Capture | None) -> CostFigures | None:
     return capture.cost
 
 
-def _rules(capture: Capture | None) -> XlaRules:
-    if capture is None:
-        return CURRENT_RULES
-    return rules_for(
-        capture.target.partition(":")[0], capture.provenance.versions.get("jaxlib", "")
-    )
+def _rules(source: Source) -> XlaRules:
+    """The rules of the back end that the module was compiled by; of the newest XLA if unknown."""
+    if source.capture is None:
+        return rules_for("tpu" if hlo.is_tpu(source.module) else "cpu", "")
+    versions = source.capture.provenance.versions
+    return rules_for(source.capture.target.partition(":")[0], versions.get("jaxlib", ""))

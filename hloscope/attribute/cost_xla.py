@@ -7,14 +7,20 @@ from typing import NamedTuple
 
 from hloscope.attribute.cost_custom_calls import read_estimate, target_of
 from hloscope.attribute.cost_flops import APPLIED, NOTHING, Arithmetic, arithmetic
-from hloscope.attribute.cost_shapes import array_bytes, element_count, leaves
-from hloscope.attribute.cost_traffic import IMMEDIATE_ELEMENTS, is_bitcast, parameters_of
-from hloscope.attribute.cost_users import Graph, call_order, called, outputs_of
+from hloscope.attribute.cost_traffic import is_bitcast
+from hloscope.attribute.cost_users import Graph, call_order, called
+from hloscope.attribute.cost_xla_fusion import fusion_bytes
+from hloscope.attribute.cost_xla_rules import (
+    CURRENT_RULES,
+    XlaRules,
+    leaf_sizes,
+    shape_size,
+)
 from hloscope.model.hlo import Computation, Instruction, Module, Shape
 
 # XLA marks what a custom call does as unknown with -1, which then takes part in its sums
 UNKNOWN = -1
-FLAG_SPACE = 2
+_MOSAIC = "tpu_custom_call"
 _NO_BYTES = frozenset({
     "add-dependency", "after-all", "bitcast", "constant", "domain", "get-tuple-element",
     "parameter",
@@ -27,43 +33,6 @@ PROGRAM_ROLES = {
     "async-start": ("calls",),
 }
 BRANCH_ROLES = ("branch_computations", "true_computation", "false_computation")
-
-
-class XlaRules(NamedTuple):
-    """What differs between XLA's releases and back ends.
-
-    Attributes:
-      padded: whether an array counts with the padding of its tiles (jaxlib 0.12; not 0.10).
-      pointer: bytes of a tuple table's entry.
-      table: least bytes of a tuple table (512 in libtpu).
-      flag: bytes of an array in memory space 2, where TPUs keep the semaphores of copies (4096 in
-        libtpu); 0 where the space makes no difference.
-      kernels: whether a Mosaic kernel counts as its author's `cost_estimate` says, or as nothing
-        (libtpu), rather than as unknown.
-    """
-
-    padded: bool = True
-    pointer: int = 8
-    table: int = 0
-    flag: int = 0
-    kernels: bool = False
-
-
-CURRENT_RULES = XlaRules()
-_MOSAIC = "tpu_custom_call"
-
-
-def rules_for(platform: str, jaxlib: str) -> XlaRules:
-    """The rules of the `cost_analysis()` of a back end, as tried with jaxlib 0.10.2 and 0.12.0.
-
-    Args:
-      platform: `tpu`, `cpu` or `gpu`; the last has no cost analysis to compare with.
-      jaxlib: its version.
-    """
-    if platform == "tpu":
-        return XlaRules(table=512, flag=4096, kernels=True)
-    old = jaxlib.split(".")[:2] in (["0", "10"], ["0", "11"])
-    return XlaRules(padded=not old, pointer=8 if old else 4)
 
 
 class XlaCost(NamedTuple):
@@ -159,7 +128,7 @@ def _own(
         moving = _moving(graph, instruction)
         if moving is not None:
             return _own(graph, graph.body(moving[0]), moving[1], sums, rules)
-        return XlaCost(0, 0, _fusion_bytes(graph, instruction, rules))
+        return XlaCost(0, 0, fusion_bytes(graph, instruction, rules))
     done = own_arithmetic(instruction, operands, sums) or NOTHING
     return XlaCost(done.flops, done.transcendentals, _bytes(instruction, operands, rules))
 
@@ -184,20 +153,6 @@ def own_arithmetic(
         return None
 
 
-def shape_size(shape: Shape, rules: XlaRules) -> int:
-    """XLA's size of a value: a tuple is the table of pointers to its elements."""
-    if shape.dtype == "tuple" or shape.elements:
-        entries = rules.pointer * len(shape.elements)
-        return max(entries, rules.table) if entries else 0
-    if rules.flag and shape.layout is not None and shape.layout.memory_space == FLAG_SPACE:
-        return rules.flag
-    return array_bytes(shape, padded=rules.padded)
-
-
-def _leaf_sizes(shape: Shape, rules: XlaRules) -> int:
-    return sum(shape_size(leaf, rules) for leaf in leaves(shape))
-
-
 def _bytes(instruction: Instruction, operands: Sequence[Shape], rules: XlaRules) -> int:
     opcode, shape = instruction.opcode, instruction.shape
     if opcode in _NO_BYTES or opcode in PROGRAM_ROLES or opcode == "conditional":
@@ -209,14 +164,16 @@ def _bytes(instruction: Instruction, operands: Sequence[Shape], rules: XlaRules)
     special = _special_bytes(instruction, [shape_size(o, rules) for o in operands], rules)
     if special is not None:
         return special
-    return _leaf_sizes(shape, rules) + sum(shape_size(o, rules) for o in operands)
+    return leaf_sizes(shape, rules) + sum(shape_size(o, rules) for o in operands)
 
 
 def _special_bytes(instruction: Instruction, sizes: list[int], rules: XlaRules) -> int | None:
     opcode = instruction.opcode
-    result = _leaf_sizes(instruction.shape, rules)
+    result = leaf_sizes(instruction.shape, rules)
     if opcode == "slice":
         return 2 * result
+    if opcode == "gather" and rules.whole_gather:
+        return result + sum(sizes)
     if opcode in ("dynamic-slice", "gather"):
         # of several indices XLA looks at the first alone
         return 2 * result + sum(sizes[1:2])
@@ -232,53 +189,3 @@ def _special_bytes(instruction: Instruction, sizes: list[int], rules: XlaRules) 
     if opcode == "triangular-solve":
         return result + sizes[0] // 2 + sizes[1]
     return None
-
-
-def _fusion_bytes(graph: Graph, instruction: Instruction, rules: XlaRules) -> int:
-    position = called(instruction)
-    if position is None:
-        return 0
-    body = graph.body(position)
-    total = _output_bytes(body, rules)
-    for number, inner in enumerate(body.instructions):
-        if inner.opcode == "constant" and element_count(inner.shape) > IMMEDIATE_ELEMENTS:
-            total += array_bytes(inner.shape, padded=rules.padded)
-        elif inner.opcode == "parameter":
-            total += _parameter_bytes(graph, position, number, rules)
-    return total
-
-
-def _output_bytes(body: Computation, rules: XlaRules) -> int:
-    total = 0
-    for position in outputs_of(body):
-        result = body.instructions[position]
-        if result.opcode == "dynamic-update-slice":
-            result = body.instructions[result.operands[1]]
-        total += _leaf_sizes(result.shape, rules)
-    return total
-
-
-def _parameter_bytes(graph: Graph, position: int, number: int, rules: XlaRules) -> int:
-    """Reads of a fused parameter: slices one by one, all other users together once."""
-    body, users = graph.body(position), graph.users(position)
-    if body.instructions[number].shape.elements:
-        return sum(
-            _parameter_bytes(graph, position, user, rules)
-            for user in users.get(number, ())
-            if body.instructions[user].opcode == "get-tuple-element"
-        )
-    whole = array_bytes(body.instructions[number].shape, padded=rules.padded)
-    total, shared = 0, False
-    for user in (body.instructions[n] for n in users.get(number, ())):
-        first = user.operands[0] == number
-        if user.opcode == "fusion" and (inner := called(user)) is not None:
-            for parameter in parameters_of(graph, inner, user, number):
-                total += _parameter_bytes(graph, inner, parameter, rules)
-        elif user.opcode == "slice" or (user.opcode == "dynamic-slice" and first):
-            total += _leaf_sizes(user.shape, rules)
-        elif user.opcode in ("broadcast", "reshape"):
-            total += whole
-        elif not (shared or (user.opcode == "dynamic-update-slice" and first)):
-            shared = True
-            total += whole
-    return total

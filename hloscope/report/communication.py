@@ -12,6 +12,7 @@ from hloscope.model.communication import (
     CommunicationLedger,
 )
 from hloscope.model.units import Maybe, Measured
+from hloscope.report.cost import short
 from hloscope.report.document import Block, Document, Note, Section, Table, Tone
 from hloscope.report.numbers import bytes_text, percent_text, seconds_text, signed
 
@@ -120,7 +121,7 @@ def _listing(ranked: Sequence[Collective], top: int) -> Iterator[Block]:
         (
             item.name,
             item.kind.value,
-            item.shape,
+            short(item.shape),
             item.axes_text,
             _count(item.executions),
             _bytes(item.wire_per_step),
@@ -177,7 +178,8 @@ def _both_row(
 ) -> tuple[str, ...]:
     one, other = (before or (0, 0, 0))[2], (after or (0, 0, 0))[2]
     change = signed(bytes_text(other - one))
-    return key, bytes_text(one), bytes_text(other), change, percent_text(other - one, one)
+    share = percent_text(other - one, one) if other != one else ""
+    return key, bytes_text(one), bytes_text(other), change, share
 
 
 def _total_row(delta: CommunicationDelta) -> tuple[str, ...]:
@@ -221,4 +223,4 @@ def _change_row(change: CollectiveChange) -> tuple[str, ...]:
 def _side(item: Collective | None) -> str:
     if item is None:
         return "-"
-    return f"{_count(item.executions)} x {item.shape}"
+    return f"{_count(item.executions)} x {short(item.shape)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from hloscope.attribute import By, CostGroup, group_delta, group_ledger
@@ -11,7 +12,7 @@ from hloscope.model.units import Measured
 from hloscope.report.document import Block, Document, Note, Section, Table, Tone
 from hloscope.report.numbers import bytes_text, count_text, percent_text, seconds_text, signed
 
-_NAME_WIDTH = 34  # leaves room for the figures in 80 columns
+_ARRAYS = 2  # of a tuple, so many are shown
 
 
 def cost_document(ledger: CostLedger, sent: CommunicationLedger, by: By, top: int) -> Document:
@@ -181,7 +182,7 @@ def _group_row(group: CostGroup, by: By, *, delta: bool = False) -> tuple[str, .
             for text, total in zip(figures, totals, strict=True)
         ]
     extra = (_times(group), _what(group)) if by is By.INSTRUCTION else (str(group.entries),)
-    return (group.key[:_NAME_WIDTH] if by is By.INSTRUCTION else group.key, *figures, *extra)
+    return (group.key, *figures, *extra)
 
 
 def _times(group: CostGroup) -> str:
@@ -193,7 +194,15 @@ def _what(group: CostGroup) -> str:
     entry = group.example
     target = f" {entry.target}" if entry.target else ""
     where = entry.module_path or entry.source
-    return f"{entry.opcode}{target} {entry.shape}" + (f" at {where}" if where else "")
+    return f"{entry.opcode}{target} {short(entry.shape)}" + (f" at {where}" if where else "")
+
+
+def short(shape: str) -> str:
+    """A tuple's first arrays and how many follow; any other shape as it is."""
+    arrays = re.findall(r"[a-z]\w*\[[^\]]*\]", shape)
+    if not shape.startswith("(") or len(arrays) <= _ARRAYS:
+        return shape
+    return f"({', '.join(arrays[:_ARRAYS])}, {len(arrays) - _ARRAYS} more)"
 
 
 def _delta_groups(groups: Sequence[CostGroup], by: By, top: int) -> Iterator[Block]:

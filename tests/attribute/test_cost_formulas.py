@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from hloscope.attribute.cost_xla import XlaCost, XlaRules, replay, rules_for
+from hloscope.attribute.cost_xla import XlaCost, replay
+from hloscope.attribute.cost_xla_rules import XlaRules, rules_for
 from hloscope.hlo import read_text
 
 COMPUTATIONS = """
@@ -232,6 +233,67 @@ ENTRY e {{ a = f32[8,16]{{1,0}} parameter(0)
  u = f32[4,16]{{1,0}} parameter(2)
  ROOT r = {shape} fusion(a, i, u), kind=kLoop, calls=F }}"""
 
+NESTED = """HloModule m
+one { a = f32[64,256]{1,0} parameter(0)
+ b = f32[8,256]{1,0} parameter(1)
+ ROOT s = f32[64,256]{1,0} negate(a) }
+both { a = f32[64,256]{1,0} parameter(0)
+ b = f32[8,256]{1,0} parameter(1)
+ c = f32[64,256]{1,0} concatenate(b, b, b, b, b, b, b, b), dimensions={0}
+ ROOT s = f32[64,256]{1,0} add(a, c) }
+sliced { a = f32[64,256]{1,0} parameter(0)
+ b = f32[8,256]{1,0} parameter(1)
+ x = f32[64,256]{1,0} fusion(a, b), kind=kLoop, calls=one
+ ROOT n = f32[8,256]{1,0} slice(x), slice={[0:8],[0:256]} }
+F { a = f32[64,256]{1,0} parameter(0)
+ b = f32[8,256]{1,0} parameter(1)
+ z = s32[] parameter(2)
+ BODY }
+ENTRY e { a = f32[64,256]{1,0} parameter(0)
+ b = f32[8,256]{1,0} parameter(1)
+ z = s32[] parameter(2)
+ ROOT r = SHAPE fusion(a, b, z), kind=kLoop, calls=F }"""
+
+# (result, body) of fusions that hold fusions
+NESTED_BODIES = {
+    "root": ("f32[64,256]{1,0}", "ROOT s = f32[64,256]{1,0} fusion(a, b), kind=kLoop, calls=one"),
+    "root of two inputs": (
+        "f32[64,256]{1,0}",
+        "ROOT s = f32[64,256]{1,0} fusion(a, b), kind=kLoop, calls=both",
+    ),
+    "two inputs": (
+        "f32[64,256]{1,0}",
+        "s = f32[64,256]{1,0} fusion(a, b), kind=kLoop, calls=both\n"
+        " ROOT t = f32[64,256]{1,0} negate(s)",
+    ),
+    "slice of a nested result": (
+        "f32[8,256]{1,0}",
+        "s = f32[64,256]{1,0} fusion(a, b), kind=kLoop, calls=one\n"
+        " ROOT t = f32[8,256]{1,0} slice(s), slice={[0:8],[0:256]}",
+    ),
+    "update of a nested result": (
+        "f32[64,256]{1,0}",
+        "s = f32[64,256]{1,0} fusion(a, b), kind=kLoop, calls=one\n"
+        " ROOT t = f32[64,256]{1,0} dynamic-update-slice(s, b, z, z)",
+    ),
+    "chain": (
+        "f32[64,256]{1,0}",
+        "s = f32[64,256]{1,0} fusion(a, b), kind=kLoop, calls=one\n"
+        " ROOT t = f32[64,256]{1,0} fusion(s, b), kind=kLoop, calls=one",
+    ),
+    "two levels": (
+        "f32[4,256]{1,0}",
+        "s = f32[8,256]{1,0} fusion(a, b), kind=kLoop, calls=sliced\n"
+        " ROOT t = f32[4,256]{1,0} slice(s), slice={[0:4],[0:256]}",
+    ),
+    "used whole and in part": (
+        "(f32[64,256]{1,0}, f32[8,256]{1,0})",
+        "s = f32[64,256]{1,0} fusion(a, b), kind=kLoop, calls=one\n"
+        " t = f32[64,256]{1,0} negate(s)\n u = f32[8,256]{1,0} slice(s), slice={[0:8],[0:256]}\n"
+        " ROOT v = (f32[64,256]{1,0}, f32[8,256]{1,0}) tuple(t, u)",
+    ),
+}
+
 GATHER_FUSION = """HloModule m
 F { a = f32[8,16]{1,0} parameter(0)
  ix = s32[3,1]{1,0} parameter(1)
@@ -252,6 +314,10 @@ TEXTS = {
         for name, (shape, body) in IN_FUSIONS.items()
     },
     "fusion: gather of a custom fusion": GATHER_FUSION,
+    **{
+        f"nested fusion: {name}": NESTED.replace("BODY", body).replace("SHAPE", shape)
+        for name, (shape, body) in NESTED_BODIES.items()
+    },
 }
 
 ASK_XLA = """
