@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from hloscope.model.changes import Change, HeaderChange, ModuleDiff, Place, Region, ScheduleChange
@@ -10,9 +9,8 @@ from hloscope.model.comparison import Comparison
 from hloscope.model.cost import DeltaEntry
 from hloscope.model.units import Measured
 from hloscope.report.document import Block, Note, Section, Table, Tone
-from hloscope.report.numbers import bytes_text, signed
+from hloscope.report.numbers import bytes_text, signed, without_layout
 
-_LAYOUT = re.compile(r"(?<=\])\{[^}]*\}")
 # what fits a first screen
 FIRST = 10
 _NEIGHBOURS = 3
@@ -148,14 +146,9 @@ def _what(change: Change) -> str:
     place = _place(change)
     if change.lhs is None or change.rhs is None:
         done = "added" if change.lhs is None else "removed"
-        return f"{done} {place.opcode} {_bare(place.shape)} {place.name}"
+        return f"{done} {place.opcode} {without_layout(place.shape)} {place.name}"
     fields = "; ".join(f"{f.name} {f.lhs or 'none'} -> {f.rhs or 'none'}" for f in change.fields)
     return f"{place.opcode} {place.name}: {fields}"
-
-
-def _bare(shape: str) -> str:
-    """A shape without layouts: for something that only one side has they say little."""
-    return _LAYOUT.sub("", shape)
 
 
 def _place(change: Change) -> Place:

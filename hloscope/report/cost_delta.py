@@ -9,7 +9,14 @@ from hloscope.model.communication import CollectiveChange, CommunicationDelta
 from hloscope.model.cost import CostDelta, Quantity, Total
 from hloscope.model.units import Maybe, Measured
 from hloscope.report.document import Block, Note, Table, Tone
-from hloscope.report.numbers import bytes_text, count_text, percent_text, seconds_text, signed
+from hloscope.report.numbers import (
+    bytes_text,
+    count_text,
+    percent_text,
+    seconds_text,
+    signed,
+    without_layout,
+)
 
 FIRST = 10
 
@@ -21,7 +28,7 @@ def cost_delta_blocks(delta: CostDelta, *, everything: bool = False) -> Iterator
     shown = groups if everything else groups[:FIRST]
     if shown:
         yield Table(
-            columns=(">bytes moved", ">FLOPs", ">time", "instruction", "where"),
+            columns=(">bytes moved", ">FLOPs", ">time", "instruction, where"),
             rows=tuple(_row(group) for group in shown),
             tones=(Tone.PLAIN,) * len(shown),
         )
@@ -41,7 +48,7 @@ def communication_blocks(delta: CommunicationDelta, *, everything: bool = False)
     shown = delta.changes if everything else delta.changes[:FIRST]
     if shown:
         yield Table(
-            columns=(">bytes sent", "change", "collective", "axes", "where"),
+            columns=(">bytes sent", "change: collective over axes, where"),
             rows=tuple(_collective(change) for change in shown),
             tones=(Tone.PLAIN,) * len(shown),
         )
@@ -99,28 +106,35 @@ def _sum(first: Total, second: Total) -> Total:
     return Total(first.known + second.known, first.unknown + second.unknown)
 
 
-def _row(group: CostGroup) -> tuple[str, str, str, str, str]:
+def _row(group: CostGroup) -> tuple[str, str, str, str]:
     entry = group.example
     times = entry.executions
     often = f" {times.value}x" if isinstance(times, Measured) and times.value > 1 else ""
+    what = f"{group.key} {without_layout(entry.shape)}{often}"
     return (
         _least(group.bytes, signed(bytes_text(group.bytes.known))),
         _least(group.flops, signed(count_text(group.flops.known))),
-        _least(group.seconds, signed(seconds_text(group.seconds.known))),
-        f"{group.key} {entry.shape}{often}",
-        " ".join(part for part in (entry.module_path or "", entry.source) if part),
+        _time(group.seconds),
+        _two_lines(what, entry.module_path, entry.source),
     )
 
 
-def _collective(change: CollectiveChange) -> tuple[str, str, str, str, str]:
+def _time(total: Total) -> str:
+    """A delta in seconds; without any chip's peaks there is nothing to estimate."""
+    if not total.known and not total.is_exact:
+        return "unknown"
+    return _least(total, signed(seconds_text(total.known)))
+
+
+def _two_lines(what: str, path: str | None, source: str) -> str:
+    where = " ".join(part for part in (path or "", source) if part)
+    return f"{what}\n{where}" if where else what
+
+
+def _collective(change: CollectiveChange) -> tuple[str, str]:
     item = change.item
-    return (
-        _maybe(change.wire_bytes),
-        ", ".join(change.kinds),
-        f"{item.kind} {item.shape}",
-        item.axes_text,
-        " ".join(part for part in (item.module_path or "", item.source) if part),
-    )
+    what = f"{', '.join(change.kinds)}: {item.kind} {item.shape} over {item.axes_text}"
+    return _maybe(change.wire_bytes), _two_lines(what, item.module_path, item.source)
 
 
 def _maybe(value: Maybe[int]) -> str:

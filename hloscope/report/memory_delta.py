@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hloscope.attribute import MemoryBy, MemoryDeltaGroup, group_memory_delta
-from hloscope.model.ledger import DeltaEntry, DeltaKind, LedgerDelta, LedgerEntry
+from hloscope.model.ledger import DeltaEntry, DeltaKind, LedgerDelta
 from hloscope.report.document import Block, Note, Table, Tone
-from hloscope.report.numbers import bytes_text, signed
+from hloscope.report.numbers import bytes_text, signed, without_layout
 
 FIRST = 10
 
@@ -22,7 +22,7 @@ def memory_delta_blocks(delta: LedgerDelta, *, everything: bool = False) -> Iter
     shown = groups if everything else groups[:FIRST]
     yield Note(text=_share(delta, shown))
     yield Table(
-        columns=(">bytes", ">times", "why", "buffer", "where"),
+        columns=(">bytes", "why: buffer, where"),
         rows=tuple(_row(group) for group in shown),
         tones=(Tone.PLAIN,) * len(shown),
     )
@@ -50,15 +50,12 @@ def _share(delta: LedgerDelta, shown: Sequence[MemoryDeltaGroup]) -> str:
     return f"{text}; these are {signed(bytes_text(explained))} of it:"
 
 
-def _row(group: MemoryDeltaGroup) -> tuple[str, str, str, str, str]:
+def _row(group: MemoryDeltaGroup) -> tuple[str, str]:
     entry = group.example
-    return (
-        signed(bytes_text(group.size)),
-        f"{group.entries}x" if group.entries > 1 else "",
-        _why(entry),
-        _buffer(entry),
-        _where(entry),
-    )
+    times = f"{group.entries}x " if group.entries > 1 else ""
+    what = f"{times}{_why(entry)}: {_buffer(entry)}"
+    where = _where(entry)
+    return signed(bytes_text(group.size)), f"{what}\n{where}" if where else what
 
 
 def _why(entry: DeltaEntry) -> str:
@@ -69,13 +66,12 @@ def _why(entry: DeltaEntry) -> str:
 
 def _buffer(entry: DeltaEntry) -> str:
     lhs, rhs = entry.lhs, entry.rhs
-    if lhs and rhs and lhs.shape_text != rhs.shape_text:
-        return f"{_named(lhs)} -> {rhs.shape_text}"
-    return _named(entry.shown)
-
-
-def _named(entry: LedgerEntry) -> str:
-    return f"{entry.name} {entry.shape_text}".rstrip()
+    if not (lhs and rhs) or lhs.shape_text == rhs.shape_text:
+        return f"{entry.shown.name} {without_layout(entry.shown.shape_text)}".rstrip()
+    before, after = without_layout(lhs.shape_text), without_layout(rhs.shape_text)
+    if before == after:  # the layout is all that differs
+        before, after = lhs.shape_text, rhs.shape_text
+    return f"{entry.shown.name} {before} -> {after}"
 
 
 def _where(entry: DeltaEntry) -> str:

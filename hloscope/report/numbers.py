@@ -1,9 +1,12 @@
-"""Numbers as people read them; the one place where exact values are rounded."""
+"""Numbers and shapes as people read them; the one place where exact values are rounded."""
 
 from __future__ import annotations
 
+import re
+
 from hloscope.model.units import Maybe, Measured, Missing
 
+_LAYOUT = re.compile(r"(?<=\])\{[^}]*\}")
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E")
 
@@ -43,6 +46,11 @@ def maybe_bytes(value: Maybe[int]) -> str:
 def percent_text(delta: float, base: float) -> str:
     """The delta relative to its base; empty where the base is 0, since no ratio is honest there."""
     return f"{100 * delta / base:+.1f}%" if base else ""
+
+
+def without_layout(shape: str) -> str:
+    """`bf16[8,128]{1,0:T(8,128)(2,1)}` as `bf16[8,128]`: layouts matter where they differ alone."""
+    return _LAYOUT.sub("", shape)
 
 
 def _scaled(count: float, step: int, units: tuple[str, ...]) -> str:
