@@ -95,7 +95,8 @@ class Session:
         leave(self._child.folder, self._request)
         script = _START.format(str(_PACKAGES))
         command = [sys.executable, "-c", script, str(self._child.folder)]
-        self._child.start(command, environment)
+        # log files of libtpu's go to TMPDIR, whatever it is told; here they vanish with the rest
+        self._child.start(command, {**environment, "TMPDIR": str(self._child.folder)})
         while not self._lowered:
             self._advance()
             if self._ended is not None:
