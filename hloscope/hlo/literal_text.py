@@ -16,6 +16,8 @@ from hloscope.model.hlo import Literal, Shape
 # a literal's text beyond which its value is not worth the time: 64 MiB take seconds to parse
 MAX_TEXT = 1 << 26
 
+MAX_SPLAT = 1 << 24  # elements that one scalar is spread over
+
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _NAN = re.compile(r"-?nan\(0x([0-9a-fA-F]+)\)")
 _FLAT = str.maketrans("{}()", "    ")
@@ -96,6 +98,8 @@ def _elements(text: str) -> list[str]:
 def _array(text: str, shape: Shape) -> Array:
     if shape.dtype not in STORAGE:
         raise ValueError(shape.dtype)
+    if _is_number(text) and shape.dims:
+        return _splat(text, shape)
     _check_nesting(text, shape)
     is_complex = shape.dtype[0] == "c"
     special = "nan(" in text or "-nan" in text
@@ -110,6 +114,18 @@ def _array(text: str, shape: Shape) -> Array:
         for position, pattern in nans.items():
             bits[position] = pattern
     return values.reshape(shape.dims)
+
+
+def _is_number(text: str) -> bool:
+    """Whether there is one scalar and no brace, which XLA reads as a value for every element."""
+    return text[:1] != "{" and (text[:1] == "(" or "," not in text)
+
+
+def _splat(text: str, shape: Shape) -> Array:
+    count = int(np.prod(shape.dims, dtype=np.float64))
+    if not 0 <= count <= MAX_SPLAT:
+        raise ValueError(f"{count} elements")
+    return np.full(shape.dims, _array(text, Shape(shape.dtype))[()])
 
 
 def _check_nesting(text: str, shape: Shape) -> None:
@@ -130,11 +146,7 @@ def _numbers(flat: str, dtype: str) -> Array:
             "?"
         )
     if dtype == "u64":
-        return (
-            np.array(flat.split(","), dtype=storage)
-            if len(flat) < 1 << 20
-            else _parsed(flat, "<u8")
-        )
+        return np.array([_unsigned(part) for part in flat.split(",")], dtype=storage)
     if dtype[0] in "su":
         values = _integers(flat, np.dtype("<i8"))
         low, high = _range(dtype)
@@ -144,6 +156,14 @@ def _numbers(flat: str, dtype: str) -> Array:
     if dtype[0] == "c":
         return _parsed(flat, "<f8").astype("<f4" if dtype == "c64" else "<f8").view(storage)
     return _reals(flat, dtype)
+
+
+def _unsigned(text: str) -> int:
+    """XLA takes a negative number for the unsigned one with its bits."""
+    value = int(text)
+    if not -(1 << 63) <= value < 1 << 64:
+        raise ValueError(text)
+    return value & ((1 << 64) - 1)
 
 
 def _range(dtype: str) -> tuple[int, int]:

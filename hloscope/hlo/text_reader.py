@@ -12,6 +12,7 @@ from hloscope.hlo.text_attributes import normalized
 from hloscope.hlo.text_computation import Resolver
 from hloscope.hlo.text_modules import RECOVERY_TABLE, Place, places
 from hloscope.hlo.text_parser import MAX_NOTES, Parsed, Parser
+from hloscope.hlo.text_scan import without_unusual_comments
 from hloscope.model.hlo import Module, StackFrame
 
 LEFT_OUT = f"the module's {RECOVERY_TABLE} was left out"
@@ -28,6 +29,7 @@ def read_text(text: str) -> tuple[Module, ...]:
     Raises:
       HloscopeError: there is no HLO in `text`.
     """
+    text = without_unusual_comments(text)
     found = places(text)
     modules = tuple(_module(text, place) for place in found)
     if not any(module.computations for module in modules):

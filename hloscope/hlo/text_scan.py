@@ -96,6 +96,23 @@ def _slow_value_end(text: str, start: int, end: int) -> int:
     return CUT if depth else max(last, end)
 
 
+# comments that XLA itself prints stand where a list's element may begin, and are passed there
+_UNUSUAL = re.compile(r"/\*(?!index=|i\d+=)")
+_COMMENT_OR_OTHER = re.compile(r'"(?:[^"\\\n]|\\.)*+"|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/')
+_INK = re.compile(r"[^\n]")
+
+
+def without_unusual_comments(text: str) -> str:
+    """`text` with blanks in place of comments, where it has other comments than XLA's own."""
+    if _UNUSUAL.search(text) is None:
+        return text
+    return _COMMENT_OR_OTHER.sub(_blanked, text)
+
+
+def _blanked(match: re.Match[str]) -> str:
+    return _INK.sub(" ", match[0]) if match[0].startswith("/*") else match[0]
+
+
 def split(text: str) -> list[str]:
     """The parts of a list between its own commas, comments dropped and blanks stripped."""
     if "/" in text:

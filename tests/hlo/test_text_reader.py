@@ -98,6 +98,24 @@ def test_values_may_span_lines_and_comments_may_stand_anywhere() -> None:
     }
 
 
+def test_comments_between_any_two_tokens() -> None:
+    text = """HloModule c
+ENTRY /*which*/ e /* really */ {
+  /* first
+     of all */
+  ROOT k = /*shape*/f32[1]{0} /*op*/ constant({12345 /*why*/}), /*a*/ note="/* kept */"
+}"""
+    instruction = by_name(read_one(text))["k"]
+    assert instruction.attrs == (("note", '"/* kept */"'),)
+    assert (
+        instruction.literal
+        == read_one("ENTRY e { k = f32[1] constant({12345}) }")
+        .computations[0]
+        .instructions[0]
+        .literal
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
@@ -125,6 +143,7 @@ def test_attributes_come_in_the_form_that_xla_prints_today(
     [
         ("f32[]", "1.50", "1.5"),
         ("pred[]", "true", "true"),
+        ("s32[2,2]", "3", "{ { 3, 3 }, { 3, 3 } }"),
         ("s32[3]", "{1, -2,3}", "{1, -2, 3}"),
         ("f32[2,2]", "{ { /*i0=0*/ 1, 2 }, { 3, inf } }", "{ { 1, 2 }, { 3, inf } }"),
         ("c64[2]", "{(1, 2), (-inf, nan)}", "{(1, 2), (-inf, nan)}"),
