@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
-
-from hloscope.diff.joined import NONE, Joined, Side
+from hloscope.diff.joined import NONE, Joined
 
 
 def called_alike(joined: Joined) -> tuple[frozenset[int], frozenset[int]]:
@@ -13,7 +11,7 @@ def called_alike(joined: Joined) -> tuple[frozenset[int], frozenset[int]]:
     A computation is left out as soon as one of its callers has no partner, or a partner that
     calls something else.
     """
-    left, right = _digests(joined.lhs), _digests(joined.rhs)
+    left, right = joined.lhs.digests, joined.rhs.digests
     lhs_other, rhs_other = set[int](), set[int]()
     for node, roots in joined.lhs.called.items():
         called = [joined.lhs.computation_of[root] for _, root in roots]
@@ -29,23 +27,22 @@ def called_alike(joined: Joined) -> tuple[frozenset[int], frozenset[int]]:
     return frozenset(left.keys() - lhs_other), frozenset(right.keys() - rhs_other)
 
 
-def _digests(side: Side) -> dict[int, bytes]:
-    """A digest for each computation that is called and not inlined."""
-    found: dict[int, bytes] = {}
-    canonical = side.canonical
-    for number, computation in enumerate(side.module.computations):
-        if canonical.inlined[number] != NONE or number == side.module.entry:
-            continue
-        digest: list[bytes] = []
-        for index in range(len(computation.instructions)):
-            node = canonical.offsets[number] + index
-            operands = [digest[o] for o in computation.instructions[index].operands]
-            label = side.label(node)
-            if canonical.flow.commutative[node]:
-                operands.sort()
-            called = [found.get(n, b"") for _, n in computation.instructions[index].called]
-            parameter = computation.instructions[index].parameter
-            text = repr((label, parameter)).encode()
-            digest.append(blake2b(b"".join([*operands, *called, text]), digest_size=16).digest())
-        found[number] = blake2b(b"".join(sorted(digest)) + digest[computation.root]).digest()
-    return found
+def same_called(joined: Joined, left: int, right: int) -> bool:
+    """Whether two paired instructions call the same: partners, or computations of equal content.
+
+    What differs inside computations that are partners is a change of what is inside.
+    """
+    lhs, rhs = joined.lhs.called.get(left, ()), joined.rhs.called.get(right, ())
+    if [role for role, _ in lhs] != [role for role, _ in rhs]:
+        return False
+    roots = zip((root for _, root in lhs), (root for _, root in rhs), strict=True)
+    return all(joined.same(a, b) or _equal_content(joined, a, b) for a, b in roots)
+
+
+def _equal_content(joined: Joined, left: int, right: int) -> bool:
+    """True as well where either is inlined: then what is inside has its own place in the graph."""
+    lhs, rhs = joined.lhs, joined.rhs
+    a, b = lhs.computation_of[left], rhs.computation_of[right]
+    if a not in lhs.digests or b not in rhs.digests:
+        return True
+    return lhs.digests[a] == rhs.digests[b]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from hloscope.diff.called import same_called
 from hloscope.diff.fields import label_changes, layout_changes
 from hloscope.diff.joined import NONE, Item, Joined, Side
 from hloscope.model.canonical import NodeKind
@@ -29,6 +30,8 @@ def paired_item(joined: Joined, left: int, right: int) -> Item:
     if joined.lhs.kinds[left] != NodeKind.WRAPPER:
         for change, explained in _operand_changes(joined, slots):
             (item.derived if explained else item.own).append(change)
+    for change, explained in _control_changes(joined, left, right):
+        (item.derived if explained else item.own).append(change)
     carriers = [*slots, *_results(joined, left, right)]
     found = [*_property_changes(joined, left, right)]
     classes = {change.change_class for change in found}
@@ -156,9 +159,32 @@ def _place_changes(joined: Joined, left: int, right: int) -> Iterator[FieldChang
 
 
 def _called_changes(joined: Joined, left: int, right: int) -> Iterator[FieldChange]:
-    lhs = joined.lhs.called.get(left, ())
-    rhs = joined.rhs.called.get(right, ())
-    roles = [role for role, _ in lhs], [role for role, _ in rhs]
-    if roles[0] != roles[1]:
-        left_text, right_text = (", ".join(names) or None for names in roles)
-        yield FieldChange(ChangeClass.CALLED, "calls", left_text, right_text)
+    if not same_called(joined, left, right):
+        texts = _callees(joined.lhs, left), _callees(joined.rhs, right)
+        yield FieldChange(ChangeClass.CALLED, "calls", *texts)
+
+
+def _callees(side: Side, node: int) -> str | None:
+    """What an instruction calls: by role, name and the operation that makes the result."""
+    called = (
+        f"{role} {side.module.computations[side.computation_of[root]].name}: "
+        f"{side.instruction(root).opcode}"
+        for role, root in side.called.get(node, ())
+    )
+    return ", ".join(called) or None
+
+
+def _control_changes(joined: Joined, left: int, right: int) -> Iterator[tuple[FieldChange, bool]]:
+    """Instructions that have to run before; one without partner is itself the cause."""
+    lhs = joined.lhs.canonical.flow.control.get(left, ())
+    rhs = joined.rhs.canonical.flow.control.get(right, ())
+    gone = [a for a in lhs if joined.partners[a] not in rhs]
+    new = [b for b in rhs if joined.rhs_partners[b] not in lhs]
+    texts = [
+        ", ".join(sorted(side.name(node) for node in nodes)) or None
+        for side, nodes in ((joined.lhs, gone), (joined.rhs, new))
+    ]
+    if gone or new:
+        lone = any(joined.partners[a] == NONE for a in gone)
+        lone = lone or any(joined.rhs_partners[b] == NONE for b in new)
+        yield FieldChange(ChangeClass.CONTROL, "runs after", *texts), lone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hloscope.diff.called import called_alike
+from hloscope.diff.called import called_alike, same_called
 from hloscope.diff.causes import paired_item
 from hloscope.diff.joined import NONE, Item, Joined, Side
 from hloscope.diff.loops import moved_items
@@ -35,6 +35,7 @@ def _changed_pairs(joined: Joined) -> Iterator[Item]:
     """Pairs with any difference, found by a cheap test that most pairs pass."""
     lhs, rhs, partners = joined.lhs, joined.rhs, joined.partners
     label_on_rhs = _translated(lhs, rhs)
+    held, held_rhs = lhs.canonical.flow.control, rhs.canonical.flow.control
     for left, right in enumerate(partners):
         if right == NONE or lhs.kinds[left] in _SILENT:
             continue
@@ -42,6 +43,9 @@ def _changed_pairs(joined: Joined) -> Iterator[Item]:
             label_on_rhs[lhs.label_of[left]] == rhs.label_of[right]
             and lhs.layout_of[left] == rhs.layout_of[right]
             and tuple([partners[s] for s in lhs.sources[left]]) == rhs.sources[right]
+            and (left not in lhs.called or same_called(joined, left, right))
+            and left not in held
+            and right not in held_rhs
             and _same_place(joined, left, right)
         ):
             continue

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
 
 from hloscope.model.canonical import CanonicalModule, Label, NodeKind
 from hloscope.model.changes import FieldChange
@@ -72,6 +74,28 @@ class Side:
             while self.kinds[source] == NodeKind.ELEMENT:
                 source = self.sources[source][0]
             yield source
+
+    @cached_property
+    def digests(self) -> dict[int, bytes]:
+        """The content, without noise, of each computation that is called and not inlined."""
+        found: dict[int, bytes] = {}
+        for number in range(len(self.module.computations)):
+            if self.canonical.inlined[number] == NONE and number != self.module.entry:
+                found[number] = self._digest(number, found)
+        return found
+
+    def _digest(self, number: int, known: dict[int, bytes]) -> bytes:
+        computation = self.module.computations[number]
+        digests: list[bytes] = []
+        for index, ins in enumerate(computation.instructions):
+            node = self.canonical.offsets[number] + index
+            operands = [digests[o] for o in ins.operands]
+            if self.canonical.flow.commutative[node]:
+                operands.sort()
+            called = [known.get(n, b"") for _, n in ins.called]
+            text = repr((self.label(node), ins.parameter)).encode()
+            digests.append(blake2b(b"".join([*operands, *called, text]), digest_size=16).digest())
+        return blake2b(b"".join(sorted(digests)) + digests[computation.root]).digest()
 
     def _computations(self) -> list[int]:
         return [

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hloscope.diff.joined import NONE, Item, Joined, Side
 from hloscope.model.canonical import NodeKind
+from hloscope.model.changes import ChangeClass
 
 
 def regions(joined: Joined, items: list[Item]) -> list[list[Item]]:
@@ -50,22 +51,30 @@ def _mark_followers(
         callers = _callers(side)
         lone = {node for node, item in of_node.items() if not item.paired}
         for node in lone:
-            of_node[node].follows = _follows(side, node, lone, callers)
+            of_node[node].follows = _follows(side, node, lone, of_node, callers)
     for item in items:
         if not item.paired and not item.follows:
             item.follows = _carries_only(joined, item, left, right)
 
 
-def _follows(side: Side, node: int, lone: set[int], callers: dict[int, list[int]]) -> bool:
+def _follows(
+    side: Side, node: int, lone: set[int], of_node: dict[int, Item], callers: dict[int, list[int]]
+) -> bool:
     """Whether the node is part of something else that has no partner either.
 
-    That is the body of a fusion, loop or branch, or a computation that is called.
+    That is the body of a fusion, loop or branch, or a computation that is called, by an instruction
+    without partner or by one that called something else before.
     """
     if side.wrapper(node) in lone:
         return True
     if node >= side.size or side.wrapper(node) != NONE:
         return False
-    return any(caller in lone for caller in callers.get(side.computation_of[node], ()))
+    nearby = callers.get(side.computation_of[node], ())
+    return any(caller in lone or _calls_otherwise(of_node.get(caller)) for caller in nearby)
+
+
+def _calls_otherwise(item: Item | None) -> bool:
+    return item is not None and any(f.change_class is ChangeClass.CALLED for f in item.own)
 
 
 def _carries_only(

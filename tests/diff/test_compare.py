@@ -255,3 +255,56 @@ def test_parameters_of_one_kind_fold_and_keep_their_paths() -> None:
     (region,) = found.regions
     assert (region.count, region.classes) == (2, (ChangeClass.ADDED,))
     assert [i.rhs_name for i in region.heads[0].instances] == ["rngs/aqt", "rngs/dropout"]
+
+
+TWO_REDUCERS = BASE.replace(
+    "ENTRY",
+    """most {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] maximum(a, b)
+}
+
+ENTRY""",
+).replace("  n = ", "  r2 = f32[4]{0} reduce(s, zero), dimensions={1}, to_apply=most\n  n = ")
+TWO_REDUCERS = TWO_REDUCERS.replace(
+    "f32[4]{0}) tuple(n, r)", "f32[4]{0}, f32[4]{0}) tuple(n, r, r2)"
+)
+
+
+def test_another_reducer_is_a_change_of_what_calls_it() -> None:
+    found = compare(
+        TWO_REDUCERS,
+        edited(
+            "r2 = f32[4]{0} reduce(s, zero), dimensions={1}, to_apply=most",
+            "r2 = f32[4]{0} reduce(s, zero), dimensions={0}, to_apply=most",
+            TWO_REDUCERS,
+        ),
+    )
+    assert heads(found) == [("r2", "r2", (ChangeClass.ATTRIBUTE,))]
+    text = edited(
+        "r = f32[4]{0} reduce(s, zero), dimensions={1}, to_apply=sum",
+        "r = f32[4]{0} reduce(s, d), dimensions={1}, to_apply=most",
+        TWO_REDUCERS,
+    )
+    found = compare(TWO_REDUCERS, text.replace("reduce(s, d)", "reduce(s, zero)"))
+    assert found.verdict is Verdict.DIFFERENT
+    assert ChangeClass.CALLED in {c for _, _, classes in heads(found) for c in classes}
+
+
+def test_equal_reducers_may_be_shared_or_not() -> None:
+    shared = TWO_REDUCERS.replace("to_apply=most", "to_apply=sum").replace(
+        "dimensions={1}, to_apply=sum\n  n", "dimensions={0}, to_apply=sum\n  n"
+    )
+    apart = TWO_REDUCERS.replace("maximum", "add").replace(
+        "dimensions={1}, to_apply=most", "dimensions={0}, to_apply=most"
+    )
+    assert compare(shared, apart).regions == ()
+
+
+def test_control_dependence_is_a_change() -> None:
+    found = compare(BASE, edited("negate(w)", "negate(w), control-predecessors={t}"))
+    assert heads(found) == [("n", "n", (ChangeClass.CONTROL,))]
+    assert found.regions[0].heads[0].fields == (
+        FieldChange(ChangeClass.CONTROL, "runs after", None, "t"),
+    )
