@@ -9,6 +9,7 @@ from hloscope import hlo
 from hloscope.attribute.cost_account import Account, account
 from hloscope.attribute.cost_ledger import CostContext
 from hloscope.attribute.cost_xla_rules import XlaRules, rules_for
+from hloscope.attribute.module_path import ModulePaths
 from hloscope.model.canonical import Ref
 from hloscope.model.capture import Capture, CostFigures
 from hloscope.model.hlo import Module
@@ -32,7 +33,7 @@ def account_source(
     Args:
       source: the side; its capture gives the mesh and XLA's own figures, its profile the times.
       chip: whose peaks time estimates rest on.
-      module_path: an instruction's module path.
+      module_path: an instruction's module path; `None` works it out from the module.
       trips: trip counts by the name of a `while`, for loops whose count the module does not show.
     """
     context = CostContext(
@@ -40,7 +41,7 @@ def account_source(
         chip=chip,
         mesh=_mesh(source.capture),
         measured=source.times,
-        module_path=module_path,
+        module_path=module_path or module_paths(source),
         source=source_lines(source.module),
         reported=_reported(source.capture),
         rules=_rules(source),
@@ -48,17 +49,25 @@ def account_source(
     return account(source.module, _trip_count(trips), context)
 
 
+def module_paths(source: Source) -> ModulePath:
+    """A function from an instruction to its module path, steps apart by `/`."""
+    inputs = source.capture.inputs if source.capture else ()
+    given = {leaf.parameter: leaf.path for leaf in inputs if leaf.parameter is not None}
+    found = ModulePaths(source.module, given)
+
+    def path(ref: Ref) -> str | None:
+        return "/".join(found.path(ref).path) or None
+
+    return path
+
+
 def source_lines(module: Module) -> Callable[[Ref], str]:
     """A function from an instruction to the `file:line` that it comes from, without folders."""
 
     def line(ref: Ref) -> str:
-        metadata = module.computations[ref.computation].instructions[ref.instruction].metadata
-        if 0 < metadata.stack_frame <= len(module.stack_frames):
-            frame = module.stack_frames[metadata.stack_frame - 1]
-            return f"{PurePath(frame.file).name}:{frame.line}"
-        if metadata.source_file:
-            return f"{PurePath(metadata.source_file).name}:{metadata.source_line}"
-        return ""
+        instruction = module.computations[ref.computation].instructions[ref.instruction]
+        stack = hlo.frames(module, instruction)
+        return f"{PurePath(stack[0].file).name}:{stack[0].line}" if stack else ""
 
     return line
 
