@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import platform as machine
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -35,6 +36,9 @@ class CaptureCache(Protocol):
 
     def keep(self, capture: Capture, key: str) -> None:
         """Keeps a capture under `key`."""
+
+    def alone(self, key: str, waiting: Callable[[], object]) -> AbstractContextManager[None]:
+        """A block that one process at a time enters for `key`; `waiting` is called meanwhile."""
 
     def alias(self, alias: str, key: str) -> None:
         """Makes `alias` another name of `key`."""

@@ -128,6 +128,16 @@ class Session:
         seconds = {"compile": round(now - began, 3), "total": round(now - self._began, 3)}
         return self._collect(lowered, dump, seconds)
 
+    def wait(self) -> None:
+        """Lets a moment pass before `compile`.
+
+        Raises:
+          HloscopeError: the process died meanwhile, or the time is over.
+        """
+        self._advance()
+        if self._ended is not None:
+            self._raise_for_end()
+
     def _is_enough(self, dump: Dump) -> bool:
         return self._request.depth is not Depth.FULL and dump.is_complete(platform=self._platform)
 

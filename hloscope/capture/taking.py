@@ -186,11 +186,14 @@ class _Taking:
         key = traced_key(request, lowered, stablehlo, self.environment)
         identity = this_identity(os.environ)
         cache = self.options.cache
-        if cache is not None and (found := cache.find(key, request.depth)) is not None:
-            return key, refresh(found, lowered, request, identity)
-        outcome = session.compile(lowered)
-        capture = assemble(outcome, request, self.environment, identity)
-        if cache is not None:
+        if cache is None:
+            outcome = session.compile(lowered)
+            return key, assemble(outcome, request, self.environment, identity)
+        with cache.alone(key, session.wait):
+            if (found := cache.find(key, request.depth)) is not None:
+                return key, refresh(found, lowered, request, identity)
+            outcome = session.compile(lowered)
+            capture = assemble(outcome, request, self.environment, identity)
             cache.keep(capture, key)
         return key, capture
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from hloscope.errors import HloscopeError
 from hloscope.model.capture import Capture, Depth
 from hloscope.store.archive import read, write
 from hloscope.store.atomic import write_atomically
+
+_LOCK_DIGITS = 2
 
 _LOG = logging.getLogger(__name__)
 
@@ -61,6 +65,35 @@ class Cache:
         path = self._alias(alias)
         self._guarded(lambda: write_atomically(path, lambda file: file.write(content)))
 
+    @contextmanager
+    def alone(self, key: str, waiting: Callable[[], object]) -> Iterator[None]:
+        """Keeps others, in whatever process, from the same block for the same key.
+
+        Args:
+          key: what the block is about to compile.
+          waiting: called over and over while another has the block; may raise to give up.
+        """
+        with self._lock_file(key) as descriptor:
+            while descriptor is not None and not _locked(descriptor):
+                waiting()
+            yield
+
+    @contextmanager
+    def _lock_file(self, key: str) -> Iterator[int | None]:
+        """An open lock file; `None` where the folder cannot be written, nor anything be kept."""
+        # few names, so that locks do not pile up; two keys that share one wait for each other
+        path = self.folder / f"{key[:_LOCK_DIGITS]}.lock"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError:
+            yield None
+            return
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)  # and with it the lock
+
     def entries(self) -> tuple[CacheEntry, ...]:
         """Everything kept, sorted by program, target, depth."""
         entries = sorted(self._entries(), key=lambda e: (e.program, e.target, e.depth, e.key))
@@ -69,7 +102,7 @@ class Cache:
     def clear(self) -> tuple[int, int]:
         """Removes everything kept; the number of captures and of bytes that went."""
         count = size = 0
-        for path in self._files("*"):
+        for path in (*self._files("*.hloscope"), *self._files("*.alias")):
             if path.suffix == ".hloscope":
                 count += 1
                 size += path.stat().st_size
@@ -127,6 +160,15 @@ class Cache:
             _LOG.warning("capture not cached: %s", error.problem)
         except OSError as error:
             _LOG.warning("capture not cached: %s: %s", self.folder, error.strerror)
+
+
+def _locked(descriptor: int) -> bool:
+    """Whether the lock is ours now; the kernel takes it back from a process that dies."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def user_cache() -> Cache:

@@ -117,6 +117,45 @@ def test_processes_that_keep_the_same_thing_at_once_do_not_harm_it(
     assert [path.name for path in cache.folder.iterdir()] == ["k.hlo.hloscope"]
 
 
+WAIT = """
+import sys, time
+from pathlib import Path
+from hloscope.store import Cache
+log = Path(sys.argv[2])
+waited = []
+with Cache(Path(sys.argv[1])).alone("kk", lambda: (waited.append(1), time.sleep(0.01))):
+    assert not (log / "busy").exists()
+    (log / "busy").touch()
+    time.sleep(0.3)
+    (log / "busy").unlink()
+print(bool(waited))
+"""
+
+
+def test_one_process_at_a_time_compiles_the_same_thing(cache: Cache, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WAIT, cache.folder, tmp_path]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as one,
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other,
+    ):
+        assert {one.communicate()[0], other.communicate()[0]} == {"True\n", "False\n"}
+
+
+def test_waiting_can_be_given_up(cache: Cache) -> None:
+    with (
+        cache.alone("kk", waiting=lambda: None),
+        pytest.raises(ZeroDivisionError),
+        cache.alone("kk", waiting=lambda: 1 // 0),
+    ):
+        pytest.fail("another has the block")
+
+
+def test_a_cache_that_cannot_be_written_keeps_nobody_waiting(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with Cache(tmp_path / "file").alone("k", waiting=lambda: 1 // 0):
+        pass
+
+
 def test_the_users_cache_is_where_the_environment_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
