@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from hloscope.hlo.backend_config import canonical_config
 from hloscope.hlo.quoting import quote
 from hloscope.hlo.schema import hlo_pb2 as pb
 from hloscope.hlo.shape_proto import Shapes
@@ -294,9 +295,9 @@ def replication(data: bytes) -> Attributes:
 
 
 def backend_config(data: bytes) -> Attributes:
-    """The backend's own text: as it is where it is a JSON object, otherwise quoted."""
+    """The backend's own text: JSON in one form, other objects as they are, the rest quoted."""
     text = data.decode("utf-8", "surrogateescape")
-    return (("backend_config", text if is_dictionary(text) else quote(data)),)
+    return (("backend_config", canonical_config(text) if is_dictionary(text) else quote(data)),)
 
 
 _BRACE_OR_STRING = re.compile(r'[{}]|"(?:[^"\\]++|\\.)*+"|"', re.DOTALL)

@@ -136,5 +136,6 @@ def format_iota_groups(proto: pb.IotaReplicaGroupListProto) -> str:
 
 
 def format_mesh_groups(proto: pb.MeshAxesReplicaGroupListProto) -> str:
-    """`mesh['fsdp'=4] {'fsdp'}`, the third notation."""
-    return f"{format_mesh(proto.mesh)} {_axes(proto.mesh, proto.axes)}"
+    """`mesh['fsdp'=4] {'fsdp'}`, the third notation; no blank between axes here."""
+    axes = ",".join(_axis(proto.mesh, axis) for axis in proto.axes)
+    return f"{format_mesh(proto.mesh)} {{{axes}}}"

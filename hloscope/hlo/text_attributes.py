@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from hloscope.hlo.backend_config import canonical_config
 from hloscope.hlo.quoting import unquote
 from hloscope.hlo.text_scan import STRING, split, squeezed
 from hloscope.model.hlo import Metadata
@@ -45,10 +46,10 @@ _FIELD = re.compile(rf"([\w.\-]+)=({STRING}|\{{[^{{}}]*\}}|[^\s,}}]+)", re.DOTAL
 def normalized(name: str, value: str) -> str | None:
     """`value` as XLA prints it today, `None` where that is not at all.
 
-    A backend's own configuration stays as it is, to the byte; so do frontend attributes' values.
+    Frontend attributes' values stay as they are, to the byte.
     """
     if name == "backend_config":
-        return value
+        return canonical_config(value)
     if name == "frontend_attributes":
         return _frontend(value)
     value = squeezed(value).strip()

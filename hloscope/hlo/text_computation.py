@@ -9,7 +9,7 @@ from hloscope.hlo.attribute_fields import ALWAYS
 from hloscope.hlo.calls import ROLES, in_print_order
 from hloscope.hlo.comparisons import canonical_comparison
 from hloscope.hlo.literal_text import read_literal
-from hloscope.hlo.shape_text import read_shape
+from hloscope.hlo.shape_text import MAX_DEPTH, format_shape, read_shape
 from hloscope.hlo.text_attributes import normalized, read_metadata
 from hloscope.hlo.text_operands import Named, Nested, names, operands
 from hloscope.hlo.text_parser import Block, Statement, without_comments
@@ -208,7 +208,31 @@ class _Ordered:
         if isinstance(operand, Nested):
             return self.nested(operand, depth)
         position = self.positions.get(operand.name)
+        if position is None:
+            position = self.element(operand.name)
         return self.missing(operand) if position is None else position
+
+    def element(self, name: str) -> int | None:
+        """Adds the get-tuple-element that `while.6#1` stands for, `None` where it is none.
+
+        XLA's text leaves get-tuple-elements out since 2026 and numbers the element instead.
+        """
+        base, _, index = name.rpartition("#")
+        is_index = index.isascii() and index.isdigit() and len(index) < 10
+        if not base or not is_index or name.count("#") > MAX_DEPTH:
+            return None
+        source = self.positions.get(base)
+        if source is None:
+            source = self.element(base)
+        if source is None:
+            return None
+        elements = self.instructions[source].shape.elements
+        shape = format_shape(elements[int(index)]) if int(index) < len(elements) else None
+        own = self.fresh(f"{base.replace('#', '.')}.element.{index}")
+        made = Statement(False, own, shape, "get-tuple-element", "", [("index", index)])
+        self.append(made, (source,))
+        self.positions[name] = self.positions[own]
+        return self.positions[name]
 
     def nested(self, operand: Nested, depth: int) -> int:
         """Adds an instruction that is written inside another one's operands."""

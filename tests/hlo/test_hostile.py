@@ -133,6 +133,7 @@ PATHOLOGICAL = {
     "headers": "HloModule m\n" * (MANY // 20),
     "odd layout": HEAD + "x = f32[2]{0:" + "A" * MANY + "(} parameter(0)\n}",
     "attributes": HEAD + "x = f32[] parameter(0)" + ", a=b" * MANY + "\n}",
+    "elements": HEAD + "p = f32[] parameter(0)\nx = f32[] add(p" + "#0" * MANY + ")\n}",
     "commas": HEAD + "x = f32[] parameter(0)" + "," * MANY,
     "blanks": HEAD + "x = f32[]" + " " * MANY + "parameter" + " " * MANY + "(0)\n}",
 }

@@ -77,7 +77,7 @@ ENTRY %main {
         operands=(0,),
         called=(("calls", 0),),
         attrs=(
-            ("backend_config", '{"a":{"b":[1, 2]}}'),
+            ("backend_config", '{"a":{"b":[1,2]}}'),
             ("kind", "kLoop"),
             ("some_new", '{a: [1, "x, }"]}'),
         ),
@@ -94,7 +94,7 @@ def test_values_may_span_lines_and_comments_may_stand_anywhere() -> None:
        }"""
     assert attrs(line) == {
         "custom_call_target": '"f"',
-        "backend_config": '{\n         "x": "// no comment"\n       }',
+        "backend_config": '{"x":"// no comment"}',
     }
 
 
@@ -299,3 +299,32 @@ def test_modules_inside_other_text() -> None:
 def test_text_without_hlo_is_refused(text: str) -> None:
     with pytest.raises(HloscopeError, match="holds no HLO"):
         read_text(text)
+
+
+def test_numbered_elements_are_get_tuple_elements() -> None:
+    module = read_one(
+        """ENTRY e {
+  p = (f32[2], (s32[], f32[4])) parameter(0)
+  a = f32[2] negate(%p#0)
+  ROOT t = (f32[2], f32[2], f32[4]) tuple(%a, %p#0, /*index=2*/%p#1#1)
+}"""
+    )
+    found = module.computations[0].instructions
+    assert [(i.name, i.opcode, i.operands, i.attrs) for i in found] == [
+        ("p", "parameter", (), ()),
+        ("p.element.0", "get-tuple-element", (0,), (("index", "0"),)),
+        ("a", "negate", (1,), ()),
+        ("p.element.1", "get-tuple-element", (0,), (("index", "1"),)),
+        ("p.1.element.1", "get-tuple-element", (3,), (("index", "1"),)),
+        ("t", "tuple", (2, 1, 4), ()),
+    ]
+    assert found[4].shape == Shape("f32", (4,))
+    assert module.notes == ()
+
+
+def test_the_order_of_keys_in_a_config_says_nothing() -> None:
+    sorted_, unsorted = (
+        attrs(f"r = f32[2] add(p, p), backend_config={config}")
+        for config in ('{"a":[1,2],"b":{"c":"x","d":0.5}}', '{"b":{"d":0.5,"c":"x"}, "a":[1, 2]}')
+    )
+    assert sorted_ == unsorted == {"backend_config": '{"a":[1,2],"b":{"c":"x","d":0.5}}'}
