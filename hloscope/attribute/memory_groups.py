@@ -59,8 +59,7 @@ def group_memory(ledger: MemoryLedger, by: MemoryBy) -> tuple[MemoryGroup, ...]:
         MemoryGroup(key, Bytes(sum(e.size for e in entries)), len(entries), entries[0])
         for key, entries in keys.items()
     ]
-    # named rests are no buffer that somebody could look at: they come last
-    return tuple(sorted(found, key=lambda g: (g.example.value is None, -abs(g.size), g.key)))
+    return tuple(sorted(found, key=lambda g: (-abs(g.size), g.key)))
 
 
 def group_memory_delta(delta: LedgerDelta, by: MemoryBy) -> tuple[MemoryDeltaGroup, ...]:
@@ -75,9 +74,7 @@ def group_memory_delta(delta: LedgerDelta, by: MemoryBy) -> tuple[MemoryDeltaGro
         MemoryDeltaGroup(name, Bytes(_sum(entries)), len(entries), entries[0])
         for name, entries in keys.items()
     ]
-    rest = [group.example.shown.value is None for group in found]
-    ranked = sorted(zip(rest, found, strict=True), key=lambda g: (g[0], -abs(g[1].size), g[1].key))
-    return tuple(group for _, group in ranked)
+    return tuple(sorted(found, key=lambda g: (-abs(g.size), g.key)))
 
 
 def _sum(entries: Iterable[DeltaEntry]) -> int:

@@ -20,9 +20,11 @@ _CARRY = frozenset({
     "optimization-barrier", "async-start", "async-done", "slice-start", "slice-done",
 })  # fmt: skip
 # steps looked around an instruction for one whose module is known
-_NEIGHBOURHOOD = 3
+_NEIGHBOURHOOD = 5
 # optimizer states mirror the parameters below these steps
 _OPTIMIZER_STEPS = frozenset({"opt_state", "mu", "nu", "m", "v", "trace"})
+# what a module can be called; einsum and the like open scopes named by their equation
+_MODULE = re.compile(r"[\w.\-\[\]]+")
 _ANONYMOUS = re.compile(r"<.*>|\(.*|")
 
 State = tuple[str, ...]
@@ -92,7 +94,8 @@ class ModulePaths:
 
     def _from_scopes(self, ref: Ref) -> ModulePath | None:
         scopes = hlo.scopes(self._instruction(ref).metadata.op_name)
-        return ModulePath(scopes, PathSource.SCOPE) if scopes else None
+        modules = tuple(scope for scope in scopes if _MODULE.fullmatch(scope))
+        return ModulePath(modules, PathSource.SCOPE) if modules else None
 
     def _inflow(self, ref: Ref) -> ModulePath:
         """The owner of the largest state among the operands."""

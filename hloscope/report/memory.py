@@ -32,7 +32,7 @@ def memory_document(
 ) -> Document:
     """One side: totals by category, then the largest entries."""
     space = SPACES.get(ledger.space, f"memory space {ledger.space}")
-    headline = f"{label} holds {bytes_text(ledger.total)} of {space} {_when(ledger)}"
+    headline = f"{_short(label)} holds {bytes_text(ledger.total)} of {space} {_when(ledger)}"
     sections = [
         Section(title="by category", blocks=(_categories(ledger), *_notes(ledger))),
         Section(title=f"largest by {by}", blocks=_largest(ledger, by, top)),
@@ -48,7 +48,8 @@ def memory_delta_document(
     """Two sides: totals by category, then what the difference is due to."""
     space = SPACES.get(delta.lhs.space, f"memory space {delta.lhs.space}")
     if delta.total:
-        text = f"{labels[1]} holds {_amount(delta.total)} of {space} than {labels[0]}"
+        lhs, rhs = (_short(label) for label in labels)
+        text = f"{rhs} holds {_amount(delta.total)} of {space} than {lhs}"
         tone = Tone.BAD if delta.total > 0 else Tone.GOOD
     else:
         text, tone = f"both hold {bytes_text(delta.rhs.total)} of {space}", Tone.PLAIN
@@ -66,6 +67,11 @@ def memory_delta_document(
         Section(title=f"largest differences by {by}", blocks=_differences(delta, by, top)),
     )
     return Document(headline=Note(text=text, tone=tone), lead=lead, sections=sections)
+
+
+def _short(label: str) -> str:
+    """A file's name without its folders; a program's spec has none."""
+    return label.rsplit("/", 1)[-1]
 
 
 def _amount(total: int) -> str:
