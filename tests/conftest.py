@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from golden import Goldens
 
 # data that lies beside the checkout on some machines; the tests that read it skip where it is not
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -27,3 +32,17 @@ def corpus() -> Path:
 def cases() -> Path:
     """Pairs of small programs with a known difference."""
     return _shared("cases")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-goldens", action="store_true", help="rewrite golden files with what came out"
+    )
+
+
+@pytest.fixture
+def goldens(request: pytest.FixtureRequest) -> Goldens:
+    """The golden files beside the test."""
+    return Goldens(
+        folder=request.path.parent / "goldens", update=request.config.getoption("--update-goldens")
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from hloscope.attribute import By, CostGroup, group_delta
 from hloscope.model.communication import CollectiveChange, CommunicationDelta
@@ -61,9 +61,14 @@ def _totals(delta: CostDelta) -> Table:
     lhs, rhs = delta.lhs.totals, delta.rhs.totals
     moved = [_sum(side[Quantity.BYTES_READ], side[Quantity.BYTES_WRITTEN]) for side in (lhs, rhs)]
     rows = (
-        _total("FLOPs", lhs[Quantity.FLOPS], rhs[Quantity.FLOPS], "FLOP"),
-        _total("bytes moved", moved[0], moved[1], "B"),
-        _total("transcendentals", lhs[Quantity.TRANSCENDENTALS], rhs[Quantity.TRANSCENDENTALS], ""),
+        _total("FLOPs", lhs[Quantity.FLOPS], rhs[Quantity.FLOPS], _flops),
+        _total("bytes moved", moved[0], moved[1], bytes_text),
+        _total(
+            "transcendentals",
+            lhs[Quantity.TRANSCENDENTALS],
+            rhs[Quantity.TRANSCENDENTALS],
+            count_text,
+        ),
         _seconds(delta.lhs.seconds, delta.rhs.seconds),
     )
     return Table(
@@ -73,15 +78,21 @@ def _totals(delta: CostDelta) -> Table:
     )
 
 
-def _total(name: str, lhs: Total, rhs: Total, unit: str) -> tuple[str, str, str, str, str]:
+def _total(
+    name: str, lhs: Total, rhs: Total, text: Callable[[float], str]
+) -> tuple[str, str, str, str, str]:
     change = rhs.known - lhs.known
     return (
         name,
-        _least(lhs, count_text(lhs.known, unit)),
-        _least(rhs, count_text(rhs.known, unit)),
-        signed(count_text(change, unit)),
+        _least(lhs, text(lhs.known)),
+        _least(rhs, text(rhs.known)),
+        signed(text(change)),
         percent_text(change, lhs.known),
     )
+
+
+def _flops(count: float) -> str:
+    return count_text(count, "FLOP")
 
 
 def _seconds(lhs: Total, rhs: Total) -> tuple[str, str, str, str, str]:

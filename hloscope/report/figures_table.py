@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from hloscope.model.capture import CostFigures, MemoryFigures
 from hloscope.model.units import Bytes, Maybe, Measured, Missing
 from hloscope.report.document import Note, Table, Tone
 from hloscope.report.numbers import bytes_text, count_text, percent_text, signed
+
+Number = TypeVar("Number", Bytes, float)
 
 _MEMORY_ROWS = (
     ("arguments", "argument", 1),
@@ -62,13 +65,12 @@ def memory_notes(lhs: MemoryFigures, rhs: MemoryFigures) -> Iterator[Note]:
 def cost_table(lhs: CostFigures, rhs: CostFigures) -> Table:
     """XLA's own cost analysis of both sides, a loop's body counted once."""
     rows = []
-    for name, field, unit in (
-        ("FLOPs", "flops", "FLOP"),
-        ("bytes accessed", "bytes_accessed", "B"),
-        ("transcendentals", "transcendentals", ""),
+    for name, field, text in (
+        ("FLOPs", "flops", count_text),
+        ("bytes accessed", "bytes_accessed", bytes_text),
+        ("transcendentals", "transcendentals", count_text),
     ):
-        left, right = getattr(lhs, field), getattr(rhs, field)
-        rows.append((name, _count(left, unit), _count(right, unit), *_delta(left, right, unit)))
+        rows.append((name, *_compared(getattr(lhs, field), getattr(rhs, field), text)))
     return Table(
         columns=("XLA's analysis, loop bodies once", ">lhs", ">rhs", ">delta", ">"),
         rows=tuple(rows),
@@ -77,33 +79,22 @@ def cost_table(lhs: CostFigures, rhs: CostFigures) -> Table:
 
 
 def _row(name: str, lhs: Maybe[Bytes], rhs: Maybe[Bytes]) -> tuple[str, str, str, str, str]:
+    return (name, *_compared(lhs, rhs, bytes_text))
+
+
+def _compared(
+    lhs: Maybe[Number], rhs: Maybe[Number], text: Callable[[float], str]
+) -> tuple[str, str, str, str]:
     match lhs, rhs:
         case Measured(left), Measured(right):
-            delta = right - left
-            return (
-                name,
-                bytes_text(left),
-                bytes_text(right),
-                signed(bytes_text(delta)),
-                percent_text(delta, left),
-            )
-    return name, _bytes(lhs), _bytes(rhs), "unknown", ""
+            change = right - left
+            return text(left), text(right), signed(text(change)), percent_text(change, left)
+    return _text(lhs, text), _text(rhs, text), "unknown", ""
+
+
+def _text(value: Maybe[Number], text: Callable[[float], str]) -> str:
+    return text(value.value) if isinstance(value, Measured) else "unknown"
 
 
 def _tone(row: tuple[str, ...]) -> Tone:
     return Tone.QUIET if row[3] == "0 B" else Tone.PLAIN
-
-
-def _bytes(value: Maybe[Bytes]) -> str:
-    return bytes_text(value.value) if isinstance(value, Measured) else "unknown"
-
-
-def _count(value: Maybe[float], unit: str) -> str:
-    return count_text(value.value, unit) if isinstance(value, Measured) else "unknown"
-
-
-def _delta(lhs: Maybe[float], rhs: Maybe[float], unit: str) -> tuple[str, str]:
-    match lhs, rhs:
-        case Measured(left), Measured(right):
-            return signed(count_text(right - left, unit)), percent_text(right - left, left)
-    return "unknown", ""
