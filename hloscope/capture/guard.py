@@ -19,6 +19,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -64,7 +65,9 @@ class _Compiler:
             _, status, usage = os.wait4(pid, 0)
             self._reaped = True
         code = os.waitstatus_to_exitcode(status)
-        _say({"event": "ended", "code": code, "peak_memory": usage.ru_maxrss * 1024})
+        # kilobytes, except on macOS
+        peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        _say({"event": "ended", "code": code, "peak_memory": peak})
 
 
 def _say(event: dict[str, object]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
+import importlib.machinery
 import inspect
 import re
 import sys
@@ -34,7 +34,7 @@ def is_reference(spec: str) -> bool:
     if head in decoders.NAMES or not _SPEC.match(spec):
         return True
     # `gpt3-6:nnx` is a decoder mistyped, unless there is such a module
-    return rest.partition("?")[0] in decoders.STACKS and _find(head) is None
+    return rest.partition("?")[0] in decoders.STACKS and not _exists(head.partition(".")[0])
 
 
 def check_spec(spec: str) -> None:
@@ -100,11 +100,10 @@ def _value(text: str) -> Option:
     return float(text) if _FLOAT.match(text) else text
 
 
-def _find(module: str) -> object | None:
-    try:
-        return importlib.util.find_spec(module)
-    except (ImportError, ValueError, AttributeError):
-        return None
+def _exists(package: str) -> bool:
+    """Whether a package could be imported; does not import it."""
+    path = [str(Path.cwd()), *sys.path]
+    return importlib.machinery.PathFinder.find_spec(package, path) is not None
 
 
 def _import(name: str, spec: str) -> ModuleType:
