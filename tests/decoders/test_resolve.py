@@ -117,6 +117,25 @@ def test_context_makes_mesh_and_rules_current(stack: str) -> None:
     assert not get_logical_axis_rules()
 
 
+@pytest.mark.parametrize(
+    ("remat", "dots", "gelus"),
+    [
+        # 6 in a block and the logits, each with its 2 gradients
+        ("none", 21, 1),
+        # attention's two products have batch dimensions
+        ("minimal", 23, 2),
+        # all of a block but the last, which no gradient needs
+        ("full", 26, 2),
+    ],
+)
+@pytest.mark.parametrize("stack", decoders.STACKS)
+def test_remat_recomputes_what_it_says(stack: str, remat: str, dots: int, gelus: int) -> None:
+    program = _resolve(f"gpt3-tiny:{stack}?remat={remat}")
+    with program.context():
+        jaxpr = str(jax.make_jaxpr(program.function)(*program.args))
+    assert (jaxpr.count(" dot_general["), jaxpr.count(" tanh ")) == (dots, gelus)
+
+
 SHARDED = """
 import jax, numpy as np
 from hloscope import decoders
