@@ -134,10 +134,10 @@ def test_a_side_against_itself_differs_in_nothing() -> None:
     assert found.comms().changes == ()
 
 
-def test_a_wider_product_costs_what_it_costs() -> None:
-    delta = both(BASE, BASE.replace("16,16", "16,16").replace("tanh", "exponential")).costs()
+def test_another_function_of_the_same_size_is_no_difference_of_cost() -> None:
+    delta = both(BASE, BASE.replace("tanh", "exponential")).costs()
     adds_up(delta)
-    assert delta.flops == Total(0)
+    assert (delta.flops, delta.transcendentals.known, delta.bytes) == (Total(0), 0, Total(0))
 
 
 def test_an_added_copy_is_an_entry_of_its_own() -> None:
@@ -164,7 +164,7 @@ def test_what_is_unknown_on_one_side_is_named_and_still_adds_up() -> None:
     delta = both(BASE, rhs).costs()
     adds_up(delta)
     reason = "custom call 'mystery' does not say what it does"
-    assert delta.flops.unknown in (((reason, 1),), ())
+    assert delta.flops.unknown == ((reason, 1),)
     unknown = [e for e in delta.entries if isinstance(e.flops, Missing)]
     assert [entry.flops for entry in unknown] == [Missing(reason)]
 
