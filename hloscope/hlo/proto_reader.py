@@ -23,6 +23,7 @@ from hloscope.model.hlo import (
     NO_METADATA,
     Computation,
     Instruction,
+    Literal,
     Metadata,
     Module,
     Shape,
@@ -31,18 +32,25 @@ from hloscope.model.hlo import (
 T = TypeVar("T")
 
 _FIELDS = pb.LazyInstruction.DESCRIPTOR.fields_by_name
-_NAME, _OPCODE, _SHAPE, _METADATA, _LITERAL, _PARAMETER, _ID, _CONTROL, _CALLED = (
+_NAME, _OPCODE, _SHAPE, _METADATA, _LITERAL, _PARAMETER, _ID = (
     _FIELDS[name]
     for name in (
         "name", "opcode", "shape", "metadata", "literal", "parameter_number", "id",
-        "control_predecessor_ids", "called_computation_ids",
     )
 )  # fmt: skip
-_ORIGIN = "original_value"
-_BY_OPCODE = ("dimensions", "domain_entry_sharding", "domain_exit_sharding", _ORIGIN)
-# fields that become attributes
-_ATTRIBUTE = {_FIELDS[name]: name for name in (*READ, *_BY_OPCODE)}
-_LISTS = frozenset(name for field, name in _ATTRIBUTE.items() if field.is_repeated)
+_OPERANDS, _CONTROL, _CALLED, _ORIGIN = (
+    _FIELDS[name]
+    for name in (
+        "operand_ids", "control_predecessor_ids", "called_computation_ids", "original_value",
+    )
+)  # fmt: skip
+# opcodes with an attribute that hangs on the shape
+_BY_SHAPE = frozenset({"collective-permute", "collective-permute-start"})
+_BY_OPCODE = ("dimensions", "domain_entry_sharding", "domain_exit_sharding")
+# fields that become attributes, with whether they are lists
+_ATTRIBUTE = {
+    _FIELDS[name]: (name, bool(_FIELDS[name].is_repeated)) for name in (*READ, *_BY_OPCODE)
+}
 
 
 def read_proto(data: bytes) -> Module:
@@ -148,72 +156,69 @@ class _ModuleReader:
         self, proto: pb.LazyComputation, sequences: Mapping[int, Sequence[int]]
     ) -> Computation:
         protos = _in_order(proto, sequences.get(proto.id))
-        positions = {i.id: n for n, i in enumerate(protos)}
+        positions: dict[int, int] = {}
         instructions: list[Instruction] = []
-        for number, instruction in enumerate(protos):
-            try:
-                operands = tuple([positions[i] for i in instruction.operand_ids])
-            except KeyError as error:
-                raise _dangling(proto, instruction, error) from None
-            if operands and max(operands) >= number:
-                raise _out_of_order(proto, instruction)
-            dtype = instructions[operands[0]].shape.dtype if operands else ""
-            instructions.append(self.instruction(instruction, operands, dtype, positions))
+        try:
+            for number, instruction in enumerate(protos):
+                made = self.instruction(instruction, positions, instructions)
+                positions[made.id] = number
+                instructions.append(made)
+        except _UnresolvedError as error:
+            raise _unresolved(proto, protos[len(instructions)], error.args[0]) from None
         root = positions.get(proto.root_id, len(protos) - 1)
         return Computation(proto.name, tuple(instructions), root, proto.execution_thread or "main")
 
     def instruction(
         self,
         proto: pb.LazyInstruction,
-        operands: tuple[int, ...],
-        operand_dtype: str,
         positions: Mapping[int, int],
+        before: list[Instruction],
     ) -> Instruction:
         """One instruction; `own` holds what has a place of its own, `fields` the attributes."""
         own: dict[object, Any] = {}
         fields: list[tuple[str, object]] = []
         for field, value in proto.ListFields():
-            name = _ATTRIBUTE.get(field)
-            if name is None:
+            entry = _ATTRIBUTE.get(field)
+            if entry is None:
                 own[field] = value
             else:
-                fields.append((name, tuple(value) if name in _LISTS else value))
+                fields.append((entry[0], tuple(value) if entry[1] else value))
         opcode = own.get(_OPCODE, "")
         shape = self.shapes[own.get(_SHAPE, b"")]
-        special = _LITERAL in own or _CALLED in own or _CONTROL in own or opcode == "constant"
-        if special and opcode == "custom-call" and _LITERAL in own:
-            fields.append(("literal", own[_LITERAL]))
+        try:
+            operands = tuple([positions[i] for i in own.get(_OPERANDS, ())])
+        except KeyError as error:
+            raise _UnresolvedError(error.args[0]) from None
+        called: tuple[tuple[str, int], ...] = ()
+        control: tuple[int, ...] = ()
+        literal: Literal | None = None
         attrs: Attributes = ()
+        if _CALLED in own:
+            called = self.called(proto, opcode, _dtype(operands, before))
+        if _CONTROL in own:
+            control = self.control(proto, positions)
+        if _LITERAL in own or opcode == "constant":
+            literal = self.literals[own.get(_LITERAL, b"")]
+            if opcode == "custom-call":
+                fields.append(("literal", own[_LITERAL]))
+        if _ORIGIN in own:
+            fields.append(("original_value", own[_ORIGIN]))
         if fields or opcode in ALWAYS or self.newer:
-            attrs = self.attrs(proto, opcode, fields, shape, operand_dtype)
-        metadata = own.get(_METADATA)
-        if not special:
-            return Instruction(
-                own.get(_NAME, ""),
-                own.get(_ID, 0),
-                opcode,
-                shape,
-                operands,
-                (),
-                attrs,
-                (),
-                own.get(_PARAMETER, 0) if opcode == "parameter" else -1,
-                None,
-                NO_METADATA if metadata is None else self.metadata[metadata],
-            )
-        constant = opcode == "constant" or _LITERAL in own
+            dtype = _dtype(operands, before) if opcode == "compare" else ""
+            by_shape = _ORIGIN in own or opcode in _BY_SHAPE
+            attrs = self.attrs(proto, opcode, fields, shape if by_shape else None, dtype)
         return Instruction(
-            proto.name,
-            proto.id,
+            own.get(_NAME, ""),
+            own.get(_ID, 0),
             opcode,
             shape,
             operands,
-            self.called(proto, opcode, operand_dtype),
+            called,
             attrs,
-            self.control(proto, positions),
-            -1,
-            self.literals[own.get(_LITERAL, b"")] if constant else None,
-            NO_METADATA if metadata is None else self.metadata[metadata],
+            control,
+            own.get(_PARAMETER, 0) if opcode == "parameter" else -1,
+            literal,
+            self.metadata[own[_METADATA]] if _METADATA in own else NO_METADATA,
         )
 
     def attrs(
@@ -221,18 +226,18 @@ class _ModuleReader:
         proto: pb.LazyInstruction,
         opcode: str,
         fields: list[tuple[str, object]],
-        shape: Shape,
+        shape: Shape | None,
         operand_dtype: str,
     ) -> Attributes:
-        """The attributes; each distinct set of fields is worked out once."""
-        key: tuple[object, ...] = (opcode, *fields)
-        if opcode == "compare":
-            key = (operand_dtype, *key)
-        elif any(name == _ORIGIN for name, _ in fields):
-            key = (shape, *key)
+        """The attributes; each distinct set of fields is worked out once.
+
+        `shape` and `operand_dtype` are given where an attribute hangs on them.
+        """
+        key = (opcode, operand_dtype, shape, *fields)
         known = self.attributes.get(key)
         if known is None:
-            known = attributes(opcode, dict(fields), shape, operand_dtype)
+            result = self.shapes[proto.shape] if shape is None else shape
+            known = attributes(opcode, dict(fields), result, operand_dtype)
             self.attributes[key] = known
         return _with_unknown(known, proto) if self.newer else known
 
@@ -301,19 +306,24 @@ def _with_unknown(known: Attributes, proto: pb.LazyInstruction) -> Attributes:
     return tuple(sorted(merged.items()))
 
 
-def _dangling(
-    owner: pb.LazyComputation, proto: pb.LazyInstruction, error: KeyError
-) -> HloscopeError:
+class _UnresolvedError(Exception):
+    """An operand's id that names no instruction before its user."""
+
+
+def _unresolved(owner: pb.LazyComputation, proto: pb.LazyInstruction, number: int) -> HloscopeError:
+    later = any(i.id == number for i in owner.instructions)
+    problem = (
+        f"instruction '{proto.name}' comes before one of its operands"
+        if later
+        else f"instruction '{proto.name}' uses id {number}, which names no instruction"
+    )
     return HloscopeError(
-        f"instruction '{proto.name}' uses id {error.args[0]}, which names no instruction",
+        problem,
         where=f"computation '{owner.name}'",
         remedy="dump the module again: the proto is damaged",
     )
 
 
-def _out_of_order(owner: pb.LazyComputation, proto: pb.LazyInstruction) -> HloscopeError:
-    return HloscopeError(
-        f"instruction '{proto.name}' comes before one of its operands",
-        where=f"computation '{owner.name}'",
-        remedy="dump the module again: the proto is damaged",
-    )
+def _dtype(operands: tuple[int, ...], before: list[Instruction]) -> str:
+    """Element type of the first operand, empty without one."""
+    return before[operands[0]].shape.dtype if operands else ""

@@ -88,6 +88,16 @@ def test_an_operand_that_is_not_there_is_an_error_that_names_both() -> None:
     assert caught.value.where == "computation 'main'"
 
 
+def test_an_operand_after_its_user_is_an_error_that_names_it() -> None:
+    proto = small()
+    computation = proto.hlo_module.computations[0]
+    late = computation.instructions.add(name="b", opcode="negate", id=13, operand_ids=[11])
+    late.shape.CopyFrom(computation.instructions[0].shape)
+    computation.instructions[1].operand_ids[:] = [13]
+    with pytest.raises(HloscopeError, match="'a' comes before one of its operands"):
+        read_proto(proto.SerializeToString())
+
+
 def test_a_schedule_gives_the_order() -> None:
     proto = small()
     computation = proto.hlo_module.computations[0]
