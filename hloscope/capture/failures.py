@@ -41,7 +41,7 @@ def child_died(
     problem = f"the compiler process {ending}{memory}, in the step '{phase}'"
     if said:
         problem += "; its last lines:\n    " + said.replace("\n", "\n    ")
-    return HloscopeError(problem, remedy=_remedy(code))
+    return HloscopeError(problem, remedy=_remedy(code, said))
 
 
 def _signal_name(number: int) -> str:
@@ -51,7 +51,9 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _remedy(code: int) -> str:
+def _remedy(code: int, said: str) -> str:
+    if "in XLA_FLAGS" in said:
+        return "correct the environment variable XLA_FLAGS"
     if code == -signal.SIGKILL:
         return (
             "if nobody killed it, this machine ran out of memory: fewer layers, --depth hlo, "

@@ -17,6 +17,7 @@ _OURS = frozenset(
     {
         "jax_enable_compilation_cache",
         "jax_hlo_source_file_canonicalization_regex",
+        "jax_num_cpu_devices",
         "jax_platforms",
     }
 )

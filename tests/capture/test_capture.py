@@ -96,6 +96,23 @@ def test_provenance_tells_what_steered_the_compile(taken: Capture) -> None:
     assert (provenance.git_revision, provenance.ambient_mesh) == (None, None)
 
 
+def test_what_the_user_sets_by_environment_is_recorded(shared: Desk) -> None:
+    done = shared.run(
+        "capture", "mine:build?n=64", "-t", "cpu:4", "-o", "x", JAX_ENABLE_X64="1",
+        XLA_FLAGS="--xla_cpu_enable_fast_math=true", HOSTNAME="florence-pc",
+        XLA_NOTE="florence-pc of zebedee",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    provenance = store.read(shared.folder / "x").provenance
+    assert provenance.jax_config == {"jax_enable_x64": "True"}
+    ours = {"JAX_ENABLE_X64", "XLA_FLAGS", "XLA_NOTE"}
+    assert {name: provenance.environment[name] for name in ours} == {
+        "JAX_ENABLE_X64": "1",
+        "XLA_FLAGS": "--xla_cpu_enable_fast_math=true",
+        "XLA_NOTE": "<name> of <name>",
+    }
+
+
 def everything(capture: Capture) -> bytes:
     manifest = json.dumps(store.manifest(capture)).encode()
     return b"\0".join((manifest, *capture.payloads.values()))

@@ -94,6 +94,16 @@ def test_a_wrong_flag_is_named(desk: Desk, flag: str, problem: str) -> None:
     nothing_left(desk)
 
 
+@pytest.mark.compile
+def test_a_wrong_flag_of_the_environment_is_named(desk: Desk) -> None:
+    arguments = ("capture", "mine:build", "-t", "cpu:4", "-o", "o.hloscope")
+    done = desk.run(*arguments, XLA_FLAGS="--xla_such_a_flag=1")
+    assert done.returncode == 2
+    assert "Unknown flag in XLA_FLAGS: --xla_such_a_flag=1" in done.stderr
+    assert done.stderr.endswith("try: correct the environment variable XLA_FLAGS\n")
+    nothing_left(desk)
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
