@@ -3,15 +3,18 @@
     python benchmarks/depth.py [--program SPEC] [--target TARGET] [--limit RATIO]
 
 Takes both captures one after the other without the cache, prints their times and the ratio, and
-ends with exit code 1 where the ratio is over the limit.
+ends with exit code 1 where the ratio is over the limit. The ratio of processor time beside it says
+whether other work on the machine weighed on one of the two.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -30,21 +33,43 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=0.25)
     arguments = parser.parse_args()
     print(f"{arguments.program} for {arguments.target}\n")
-    print("depth   wall clock  " + "  ".join(f"{step:>8}" for step in STEPS) + "  peak memory")
+    print(
+        "depth   wall clock   processor  "
+        + "  ".join(f"{step:>8}" for step in STEPS)
+        + "  peak memory"
+    )
     hlo = measure(arguments.program, arguments.target, Depth.HLO)
     full = measure(arguments.program, arguments.target, Depth.FULL)
-    ratio = hlo / full
+    ratio = hlo.wall / full.wall
     print(f"\nratio of wall clock, hlo to full: {ratio:.3f} (at most {arguments.limit:g})")
+    print(f"ratio of processor time: {hlo.processor / full.processor:.3f}")
     return int(ratio > arguments.limit)
 
 
-def measure(program: str, target: str, depth: Depth) -> float:
-    """Takes one capture and prints its line; seconds of wall clock."""
-    began = time.monotonic()
+class Seconds(NamedTuple):
+    """Time that a capture took; `processor` is that of its processes, all threads together."""
+
+    wall: float
+    processor: float
+
+
+def measure(program: str, target: str, depth: Depth) -> Seconds:
+    """Takes one capture and prints its line."""
+    began, before = time.monotonic(), processor_seconds()
     capture = capture_spec(program, target, depth=depth)
-    seconds = time.monotonic() - began
-    print(f"{depth:<6} {seconds:9.1f} s  {steps(capture)}  {peak(capture)}", flush=True)
-    return seconds
+    taken = Seconds(time.monotonic() - began, processor_seconds() - before)
+    print(
+        f"{depth:<6} {taken.wall:9.1f} s {taken.processor:9.1f} s  {steps(capture)}  "
+        f"{peak(capture)}",
+        flush=True,
+    )
+    return taken
+
+
+def processor_seconds() -> float:
+    """Processor time of this process's children so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def steps(capture: Capture) -> str:
