@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from hloscope.model.units import Bytes, Maybe, Seconds
+from hloscope.model.units import Bytes, Maybe, Measured, Missing, Seconds
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SCHEMA = 1
 """Version of the records of this module, as capture files hold them."""
@@ -77,6 +81,19 @@ class MemoryFigures:
     code: Maybe[Bytes]
     source: str
 
+    def frame(self) -> pd.DataFrame:
+        """One row per part.
+
+        Columns: `part` (`argument`, `output`, `alias`, `temp`, `code`; `alias` counts against the
+        others), `bytes` (NA where unknown, never 0), `unknown` (why).
+        """
+        import pandas as pd
+
+        parts = ("argument", "output", "alias", "temp", "code")
+        rows = [(part, *value_and_reason(getattr(self, part))) for part in parts]
+        table = pd.DataFrame(rows, columns=["part", "bytes", "unknown"])
+        return table.astype({"bytes": "Int64"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostFigures:
@@ -87,6 +104,22 @@ class CostFigures:
     transcendentals: Maybe[float]
     optimal_seconds: Maybe[float]
     source: str
+
+    def frame(self) -> pd.DataFrame:
+        """One row per figure.
+
+        Columns: `quantity`, `unit` (`FLOP`, `B`, `s`, or empty for a plain count), `value` (NA
+        where unknown, never 0), `unknown` (why).
+        """
+        import pandas as pd
+
+        units = {"flops": "FLOP", "bytes_accessed": "B", "transcendentals": "",
+                 "optimal_seconds": "s"}  # fmt: skip
+        rows = [
+            (name, unit, *value_and_reason(getattr(self, name))) for name, unit in units.items()
+        ]
+        table = pd.DataFrame(rows, columns=["quantity", "unit", "value", "unknown"])
+        return table.astype({"value": "Float64"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,3 +191,40 @@ class Capture:
     provenance: Provenance
     out_of_memory: OutOfMemory | None
     payloads: Mapping[str, bytes]
+
+    def frame(self) -> pd.DataFrame:
+        """One row per leaf of the inputs, then of the outputs.
+
+        Columns: `tree` (`input` or `output`), `path`, `shape` (`8x128`, empty for a scalar),
+        `dtype`, `weak_type`, `sharding`, `mesh` (`data=1, fsdp=8`), `memory_kind`, `layout`,
+        `donated`, `parameter` (HLO parameter or root tuple position). NA is "the program does not
+        say", and for `parameter` "pruned or unknown".
+        """
+        import pandas as pd
+
+        trees = (("input", self.inputs), ("output", self.outputs))
+        rows = [(tree, *_leaf_row(leaf)) for tree, leaves in trees for leaf in leaves]
+        return pd.DataFrame(rows, columns=["tree", *LEAF_COLUMNS]).astype({"parameter": "Int64"})
+
+
+LEAF_COLUMNS = (
+    "path", "shape", "dtype", "weak_type", "sharding", "mesh", "memory_kind", "layout", "donated",
+    "parameter",
+)  # fmt: skip
+
+
+def _leaf_row(leaf: Leaf) -> tuple[object, ...]:
+    mesh = leaf.mesh and ", ".join(f"{axis}={size}" for axis, size in leaf.mesh.items())
+    return (
+        leaf.path, "x".join(map(str, leaf.shape)), leaf.dtype, leaf.weak_type, leaf.sharding, mesh,
+        leaf.memory_kind, leaf.layout, leaf.donated, leaf.parameter,
+    )  # fmt: skip
+
+
+def value_and_reason(figure: Maybe[int] | Maybe[float]) -> tuple[int | float | None, str]:
+    """A figure for a table: its value, or nothing with the reason."""
+    match figure:
+        case Measured(value):
+            return value, ""
+        case Missing(reason):
+            return None, reason

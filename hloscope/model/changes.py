@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hloscope.model.canonical import Ref
 from hloscope.model.hlo import StackFrame
-from hloscope.model.units import Bytes, Maybe
+from hloscope.model.units import Bytes, Maybe, Measured
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class ChangeClass(StrEnum):
@@ -230,3 +234,94 @@ class ModuleDiff:
     def empty(self) -> bool:
         """Whether nothing differs but noise; a schedule that differs is a difference."""
         return not (self.regions or self.header or self.schedule)
+
+    def frame(self) -> pd.DataFrame:
+        """One row per change: those of the graph by region, then module attributes, then schedules.
+
+        Columns: `part` (`graph`, `module attribute`, `schedule`), `region` (from 1), `times`
+        (equal regions that the row stands for), `role` (`cause`, `consequence`), `classes` (`, `
+        between), `lhs`, `rhs` (names of instructions, attributes or computations), `opcode`,
+        `shape_lhs`, `shape_rhs`, `fields` (what differs, `name: lhs -> rhs`, `; ` between),
+        `places` (where the change occurs, over all equal regions; of a schedule, instructions that
+        moved), `confidence` (0 to 1), `executions_lhs`, `executions_rhs` (per step), `module`,
+        `state` (paths of the parameters it reads), `source`, then the region's `lhs_bytes`,
+        `rhs_bytes`, `bytes`, `lhs_flops`, `rhs_flops`, `flops` (what its instructions move and
+        compute per step, over all equal regions; the last of each three is rhs - lhs).
+
+        A region's figures stand in its first row and are NA in the others, so that columns can be
+        summed. Missing values are NA.
+        """
+        import pandas as pd
+
+        table = pd.DataFrame(list(self._rows()), columns=list(_COLUMNS))
+        return table.astype(dict.fromkeys(_COUNTS, "Int64"))
+
+    def _rows(self) -> Iterator[dict[str, object]]:
+        for number, region in enumerate(self.regions, 1):
+            for place, change in enumerate((*region.heads, *region.followers)):
+                figures = {} if place else _region_figures(region)
+                yield {"part": "graph", "region": number, "times": region.count,
+                       **_change_row(change), **figures}  # fmt: skip
+        for header in self.header:
+            yield {"part": "module attribute", "classes": str(header.change_class),
+                   "lhs": header.name, "rhs": header.name,
+                   "fields": _difference(header.name, header.lhs, header.rhs)}  # fmt: skip
+        for schedule in self.schedule:
+            fields = _difference("first", *schedule.first)
+            yield {"part": "schedule", "lhs": schedule.lhs, "rhs": schedule.rhs,
+                   "places": schedule.moved, "fields": fields}  # fmt: skip
+
+
+_COUNTS = (
+    "region", "times", "places", "executions_lhs", "executions_rhs",
+    "lhs_bytes", "rhs_bytes", "bytes", "lhs_flops", "rhs_flops", "flops",
+)  # fmt: skip
+_COLUMNS = (
+    "part", "region", "times", "role", "classes", "lhs", "rhs", "opcode", "shape_lhs", "shape_rhs",
+    "fields", "places", "confidence", "executions_lhs", "executions_rhs", "module", "state",
+    "source", "lhs_bytes", "rhs_bytes", "bytes", "lhs_flops", "rhs_flops", "flops",
+)  # fmt: skip
+
+
+def _region_figures(region: Region) -> dict[str, object]:
+    return {
+        "lhs_bytes": region.lhs_bytes,
+        "rhs_bytes": region.rhs_bytes,
+        "bytes": region.rhs_bytes - region.lhs_bytes,
+        "lhs_flops": region.lhs_flops,
+        "rhs_flops": region.rhs_flops,
+        "flops": region.rhs_flops - region.lhs_flops,
+    }
+
+
+def _change_row(change: Change) -> dict[str, object]:
+    lhs, rhs = change.lhs, change.rhs
+    place = rhs or lhs
+    assert place is not None  # noqa: S101 - a change is somewhere
+    return {
+        "role": str(change.role),
+        "classes": ", ".join(change.classes),
+        "lhs": lhs.name if lhs else None,
+        "rhs": rhs.name if rhs else None,
+        "opcode": place.opcode,
+        "shape_lhs": lhs.shape if lhs else None,
+        "shape_rhs": rhs.shape if rhs else None,
+        "fields": "; ".join(_difference(f.name, f.lhs, f.rhs) for f in change.fields),
+        "places": len(change.instances),
+        "confidence": change.confidence,
+        "executions_lhs": _executions(lhs),
+        "executions_rhs": _executions(rhs),
+        "module": "/".join(place.path),
+        "state": ", ".join(place.state_paths),
+        "source": f"{place.frame.file}:{place.frame.line}" if place.frame else "",
+    }
+
+
+def _executions(place: Place | None) -> int | None:
+    if place is None or not isinstance(place.executions, Measured):
+        return None
+    return place.executions.value
+
+
+def _difference(name: str, lhs: str | None, rhs: str | None) -> str:
+    return f"{name}: {lhs or 'none'} -> {rhs or 'none'}"

@@ -174,7 +174,8 @@ class MemoryLedger:
         import pandas as pd
 
         rows = [_row(entry) for entry in self.entries]
-        return pd.DataFrame(rows, columns=list(_COLUMNS))
+        table = pd.DataFrame(rows, columns=list(_COLUMNS))
+        return table.astype(dict.fromkeys(_COUNTS, "Int64"))
 
 
 class DeltaKind(StrEnum):
@@ -290,13 +291,16 @@ class LedgerDelta:
             for side in (entry.lhs, entry.rhs):
                 row += _row(side) if side is not None else [None] * len(_COLUMNS)
             rows.append(row)
-        return pd.DataFrame(rows, columns=["kind", "bytes", *parts.values(), "note", *sides])
+        table = pd.DataFrame(rows, columns=["kind", "bytes", *parts.values(), "note", *sides])
+        counts = [f"{side}_{column}" for side in ("lhs", "rhs") for column in _COUNTS]
+        return table.astype(dict.fromkeys(counts, "Int64"))
 
 
 _COLUMNS = (
     "category", "name", "bytes", "unpadded_bytes", "shape", "opcode", "first_use", "last_use",
     "module_path", "path_source", "state_path", "source", "allocation", "offset", "parameter",
 )  # fmt: skip
+_COUNTS = ("bytes", "unpadded_bytes", "allocation", "offset", "parameter")
 
 
 def _row(entry: LedgerEntry) -> list[object]:
