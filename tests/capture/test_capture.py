@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -150,6 +152,20 @@ def test_the_same_program_compiled_anew_gives_the_same_payloads(
     done = shared.run("capture", "mine:build", "-t", "cpu:4", "-o", "c.hloscope", "--no-cache")
     assert "from the cache" not in done.stdout
     assert store.read(shared.folder / "c.hloscope").payloads == taken.payloads
+
+
+@pytest.mark.usefixtures("taken")
+def test_a_capture_can_be_compiled_again_without_its_program(shared: Desk) -> None:
+    script = Path(__file__).with_name("scripts") / "recompile.py"
+    flags = "--xla_force_host_platform_device_count=4"
+    done = subprocess.run(
+        [sys.executable, script, shared.folder / "a.hloscope", shared.temporary / "again"],
+        env={**shared.environment, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
