@@ -66,8 +66,8 @@ def source_lines(module: Module) -> Callable[[Ref], str]:
 
     def line(ref: Ref) -> str:
         instruction = module.computations[ref.computation].instructions[ref.instruction]
-        stack = hlo.frames(module, instruction)
-        return f"{PurePath(stack[0].file).name}:{stack[0].line}" if stack else ""
+        frame = hlo.origin(module, instruction)
+        return f"{PurePath(frame.file).name}:{frame.line}" if frame else ""
 
     return line
 

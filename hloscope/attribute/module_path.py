@@ -73,15 +73,8 @@ class ModulePaths:
         return self._near(ref) or self._from_frame(ref)
 
     def frame(self, ref: Ref) -> StackFrame | None:
-        """The innermost Python frame of an instruction, `None` where the source has none."""
-        instruction = self._instruction(ref)
-        stack = hlo.frames(self.module, instruction)
-        if stack:
-            return stack[0]
-        data = instruction.metadata
-        if data.source_file:
-            return StackFrame(data.source_file, "", data.source_line, 0, 0)
-        return None
+        """The Python frame to show for an instruction, `None` where the source has none."""
+        return hlo.origin(self.module, self._instruction(ref))
 
     def _sure(self, ref: Ref) -> ModulePath:
         if ref not in self._known:

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from hloscope.diff.anchors import anchor
 from hloscope.diff.joined import Side
 from hloscope.diff.weights import Scale
-from hloscope.hlo import format_shape, frames, scopes
+from hloscope.hlo import format_shape, origin, scopes
 from hloscope.model.canonical import NodeKind
 from hloscope.model.changes import Place
-from hloscope.model.hlo import Instruction, StackFrame
+from hloscope.model.hlo import Instruction
 
 NEIGHBOURS = 3  # enough to recognise the spot; the graph itself is in the module
 # a parameter's value is still the parameter after these
@@ -53,7 +53,7 @@ class Describer:
             shape=format_shape(ins.shape),
             path=scopes(ins.metadata.op_name),
             state_paths=self._state_paths(node),
-            frame=self._frame(ins),
+            frame=origin(self._side.module, ins),
             executions=self._scale.runs(ref.computation),
             operands=self._names(side.sources[node]),
             users=self._names(self._users.get(node, ())),
@@ -93,10 +93,6 @@ class Describer:
 
     def _passes_on(self, node: int) -> bool:
         return self._side.label(node).opcode in _PASSES_ON
-
-    def _frame(self, ins: Instruction) -> StackFrame | None:
-        found = frames(self._side.module, ins)
-        return found[0] if found else None
 
 
 def _shortened(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from hloscope.hlo.buffers import read_buffers
 from hloscope.hlo.dtypes import BITS
-from hloscope.hlo.frames import frames
+from hloscope.hlo.frames import frames, origin
 from hloscope.hlo.heap_replay import HeapReplay, HeapState, peak
 from hloscope.hlo.memory_figures import is_temporary, is_tpu, memory_figures
 from hloscope.hlo.printer import print_module
@@ -23,6 +23,7 @@ __all__ = [
     "is_temporary",
     "is_tpu",
     "memory_figures",
+    "origin",
     "parse_op_name",
     "peak",
     "print_module",

@@ -65,13 +65,8 @@ def canonical_of(source: Source, options: NormalizeOptions) -> CanonicalModule:
 
 
 def account_of(source: Source, target: Target | None) -> attribute.Account:
-    """What a side computes, moves and sends, each instruction with its module path."""
-    paths = attribute.ModulePaths(source.module, parameter_paths(source))
-    return attribute.account_source(
-        source,
-        chip=target.chip if target else None,
-        module_path=lambda ref: "/".join(paths.path(ref).path) or None,
-    )
+    """What a side computes, moves and sends; with a target, estimated times too."""
+    return attribute.account_source(source, chip=target.chip if target else None)
 
 
 def _memory(lhs: Source, rhs: Source, pairing: Pairing) -> LedgerDelta | None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from hloscope.hlo import frames, parse_op_name, read_text, scopes
+from hloscope.hlo import frames, origin, parse_op_name, read_text, scopes
 from hloscope.hlo.scopes import OpName
 from hloscope.model.hlo import Instruction, Metadata, Module, Shape, StackFrame
 
@@ -75,3 +75,28 @@ def module() -> Module:
 )
 def test_frames(module: Module, metadata: Metadata, expected: tuple[StackFrame, ...]) -> None:
     assert frames(module, instruction(metadata)) == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "shown"),
+    [
+        (["flax/nnx/nn/linear.py", "mine/model.py", "mine/train.py"], "mine/model.py"),
+        (["/usr/lib/python3.12/site-packages/jax/_src/lax.py", "/src/flax/examples/a.py"],
+         "/src/flax/examples/a.py"),
+        (["optax/losses.py", "hloscope/capture/worker.py", "<string>"], "optax/losses.py"),
+        ([], None),
+    ],
+)  # fmt: skip
+def test_the_origin_is_the_innermost_line_of_the_users_own(
+    files: list[str], shown: str | None
+) -> None:
+    table = tuple(
+        StackFrame(file=file, function="f", line=n + 1, column=1, parent=n + 2)
+        for n, file in enumerate(files)
+    )
+    instruction = Instruction(
+        "add.1", 1, "add", Shape("f32"), metadata=Metadata(stack_frame=1 if files else 0)
+    )
+    module = Module(name="m", computations=(), entry=None, stack_frames=table)
+    found = origin(module, instruction)
+    assert (found.file if found else None) == shown
