@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from hloscope.attribute.cost_shapes import element_count
@@ -16,7 +16,8 @@ _SAME_STATE = 1 << 20
 _SAME_PARAMETER = 1 << 19
 _SAME_OUTPUT = 1 << 12
 _SAME_CATEGORY = 1 << 8
-_SHOWN_ALIKE = 1 << 4
+_SAME_SHAPE = 1 << 2
+_SHOWN_ALIKE = 1
 
 
 class Matched(NamedTuple):
@@ -46,11 +47,13 @@ def match_entries(lhs: MemoryLedger, rhs: MemoryLedger, partners: Partners) -> M
     """Pairs the entries of two ledgers, each with one at most.
 
     Entries go together by state path, by paired instructions that use their memory, by output
-    position, and, for what is left, by equal shape, opcode and module path.
+    position, and, for what is left, by equal shape, opcode and module path, last by shape alone:
+    two buffers of one shape, layout included, do not make a difference in bytes.
     """
     edges = _edges(lhs.entries, rhs.entries, partners.to_rhs)
     pairs = _assign(edges, lhs.entries, rhs.entries)
-    pairs |= _assign_alike(lhs.entries, rhs.entries, pairs)
+    for likeness in (_likeness, _shape_alone):
+        pairs |= _assign_alike(lhs.entries, rhs.entries, pairs, likeness)
     taken = set(pairs.values())
     return Matched(
         tuple(sorted(pairs.items())),
@@ -69,8 +72,8 @@ def _edges(
         for value in entry.members:
             partner = to_rhs.get(value.ref)
             right = holder.get(Value(partner, value.part)) if partner is not None else None
-            if right is not None and _comparable(entry, rhs[right]):
-                worth = _worth(entry, rhs[right], value, partner)
+            worth = _worth(entry, rhs[right], value, partner) if right is not None else 0
+            if right is not None and worth:
                 edges[left, right] = edges.get((left, right), 0) + worth
         for right in by_state.get(_state_key(entry), ()):
             edges[left, right] = edges.get((left, right), 0) + _SAME_STATE
@@ -80,11 +83,6 @@ def _edges(
         if lhs[left].category is rhs[right].category:
             edges[left, right] = worth + _SAME_CATEGORY
     return edges
-
-
-def _comparable(lhs: LedgerEntry, rhs: LedgerEntry) -> bool:
-    """A tuple's table is no array, though both belong to one instruction."""
-    return (lhs.category is Category.TABLE) == (rhs.category is Category.TABLE)
 
 
 def _by_position(
@@ -104,12 +102,22 @@ def _by_position(
 
 
 def _worth(lhs: LedgerEntry, rhs: LedgerEntry, value: Value, partner: Ref | None) -> int:
+    """What one paired user of both memories says; 0 where they cannot be the same buffer."""
+    if (lhs.category is Category.TABLE) != (rhs.category is Category.TABLE):
+        return 0  # a tuple's table is no array, though both belong to one instruction
     shown = lhs.value == value and rhs.value is not None and rhs.value.ref == partner
     if lhs.parameter is not None and rhs.parameter is not None and shown:
         return _SAME_PARAMETER
     if lhs.outputs and rhs.outputs and shown:
         return _SAME_OUTPUT
-    return _SHOWN_ALIKE if shown else 1
+    if _dims(lhs) == _dims(rhs):
+        return _SAME_SHAPE
+    # memory that other values use in turn: one of them being paired says nothing of another shape
+    return _SHOWN_ALIKE if shown else 0
+
+
+def _dims(entry: LedgerEntry) -> tuple[int, ...] | None:
+    return entry.shape.dims if entry.shape is not None else None
 
 
 def _state_key(entry: LedgerEntry) -> tuple[bool, tuple[str, ...]]:
@@ -147,17 +155,20 @@ def _assign(
 
 
 def _assign_alike(
-    lhs: tuple[LedgerEntry, ...], rhs: tuple[LedgerEntry, ...], pairs: Mapping[int, int]
+    lhs: tuple[LedgerEntry, ...],
+    rhs: tuple[LedgerEntry, ...],
+    pairs: Mapping[int, int],
+    likeness: Callable[[LedgerEntry], tuple[object, ...]],
 ) -> dict[int, int]:
     """Rests by name, and buffers that nothing tells apart, in order."""
     taken = set(pairs.values())
     waiting: dict[tuple[object, ...], list[int]] = {}
     for number in range(len(rhs) - 1, -1, -1):
         if number not in taken:
-            waiting.setdefault(_likeness(rhs[number]), []).append(number)
+            waiting.setdefault(likeness(rhs[number]), []).append(number)
     found: dict[int, int] = {}
     for number, entry in enumerate(lhs):
-        candidates = waiting.get(_likeness(entry))
+        candidates = waiting.get(likeness(entry))
         if number not in pairs and candidates:
             found[number] = candidates.pop()
     return found
@@ -170,3 +181,9 @@ def _likeness(entry: LedgerEntry) -> tuple[object, ...]:
         # an input or output that the pairing leaves alone is added or removed
         return (entry.category, entry.shape_text, entry.state, entry.parameter, entry.name)
     return (entry.category, entry.shape_text, entry.opcode, entry.path)
+
+
+def _shape_alone(entry: LedgerEntry) -> tuple[object, ...]:
+    if entry.value is None or entry.parameter is not None or entry.outputs:
+        return _likeness(entry)
+    return (entry.category, entry.shape_text, entry.size)

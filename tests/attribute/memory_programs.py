@@ -53,12 +53,8 @@ def adam(state, x):
     return (weights - 1e-3 * first / (jnp.sqrt(second) + 1e-8), first, second)
 
 
-def sorted_product(x):
-    return jnp.sort(jnp.sin(x @ x.T), axis=0)
-
-
 # large enough to leave VMEM for HBM on TPU; they are never run
-BIG = 6000
+BIG = 4096
 PROGRAMS = {
     "tiny": (lambda x: x + 1, (array(),), {}),
     "donated": (lambda x, y: (x * 2, y.sum()), (array(256, 256), array(128, 128)),
@@ -75,11 +71,11 @@ PROGRAMS = {
                (array(dtype=jnp.int32), array(256, 256)), {}),
     "loop": (lambda x: jax.lax.fori_loop(0, 9, lambda i, c: jnp.sin(c @ c) + i, x),
              (array(256, 256),), {}),
-    "sort": (sorted_product, (array(1000, 1000),), {}),
+    "sort": (lambda x: jnp.sort(jnp.sin(x @ x.T), axis=0), (array(200, 200),), {}),
     "scan": (scanned, (array(256, 256), array(8, 256, 256)), {}),
     "gradient": (jax.grad(loss), (array(8, 256, 256), array(256, 256)), {}),
     "step": (adam, ((array(4, 512, 512),) * 3, array(256, 512)), {"donate_argnums": 0}),
-    "big_gradient": (jax.grad(loss), (array(4, 2048, 2048), array(BIG, 2048)), {}),
+    "big_gradient": (jax.grad(loss), (array(2, 2048, 2048), array(BIG, 2048)), {}),
     "big_product": (lambda x: jnp.sin(x @ x) @ x, (array(BIG, BIG),), {}),
 }  # fmt: skip
 if chosen.chip.platform == "tpu":

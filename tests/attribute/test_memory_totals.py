@@ -27,7 +27,6 @@ MIB = 1 << 20
 TARGETS = [
     pytest.param("cpu:1", marks=pytest.mark.compile),
     pytest.param("tpu:v5e:2x2", marks=[pytest.mark.compile, pytest.mark.tpu]),
-    pytest.param("tpu:v5p:2x2x1", marks=[pytest.mark.compile, pytest.mark.tpu]),
     pytest.param("gpu:h100:1", marks=[pytest.mark.compile, pytest.mark.gpu]),
 ]
 
