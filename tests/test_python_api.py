@@ -11,9 +11,11 @@ import pandas as pd
 import pytest
 
 import hloscope
+from hloscope.attribute import memory_ledger
 from hloscope.hlo import read_text
+from hloscope.model.buffers import BufferAssignment
 from hloscope.model.canonical import Ref
-from hloscope.model.capture import Capture, CostFigures, Leaf, MemoryFigures
+from hloscope.model.capture import Capture, CostFigures, Depth, Leaf, MemoryFigures, Provenance
 from hloscope.model.changes import (
     Change,
     ChangeClass,
@@ -29,6 +31,7 @@ from hloscope.model.changes import (
 )
 from hloscope.model.comparison import Comparison, LeafChange, LeavesDelta
 from hloscope.model.hlo import StackFrame
+from hloscope.model.ledger import LedgerDelta
 from hloscope.model.source import Source, SourceKind
 from hloscope.model.units import Bytes, Maybe, Measured, Missing
 
@@ -42,6 +45,7 @@ ENTRY e {
 }
 """
 RHS = LHS.replace("add(d, b)", "multiply(d, b)")
+NO_BUFFERS = BufferAssignment(logical_buffers=(), allocations=(), heap_traces=())
 
 
 def source(text: str, label: str = "side") -> Source:
@@ -316,6 +320,88 @@ def test_no_change_is_an_empty_table() -> None:
     frame = replace(module_diff(), regions=(), header=(), schedule=()).frame()
     assert frame.empty
     assert frame.columns.tolist() == module_diff().frame().columns.tolist()
+
+
+def documented(heading: str) -> list[str]:
+    """The columns that the documentation of one table names, in order."""
+    text = (Path(__file__).parents[1] / "docs" / "python.md").read_text()
+    section = text.partition(f"### {heading}")[2].partition("\n### ")[0]
+    rows = [row for row in section.splitlines() if row.startswith("| ")][2:]
+    return [name for row in rows for name in row.split("|")[1].strip().split(", ")]
+
+
+def capture_without_payloads() -> Capture:
+    missing = Missing("not compiled")
+    return Capture(
+        schema=1,
+        program="p",
+        target="cpu:1",
+        depth=Depth.HLO,
+        inputs=(leaf("x"),),
+        outputs=(leaf("y", None, mesh=None, shape=()),),
+        memory=MemoryFigures(
+            argument=missing, output=missing, alias=missing, temp=missing, code=missing, source=""
+        ),
+        cost=CostFigures(
+            flops=missing,
+            bytes_accessed=missing,
+            transcendentals=missing,
+            optimal_seconds=missing,
+            source="",
+        ),
+        provenance=Provenance(
+            versions={},
+            compile_options={},
+            environment={},
+            jax_config={},
+            ambient_mesh=None,
+            axis_rules=(),
+            warnings=(),
+            git_revision=None,
+            git_dirty=None,
+            options={},
+            seconds={},
+            peak_memory=missing,
+        ),
+        out_of_memory=None,
+        payloads={},
+    )
+
+
+def test_a_capture_has_a_row_for_each_leaf() -> None:
+    frame = capture_without_payloads().frame()
+    assert frame["tree"].tolist() == ["input", "output"]
+    assert frame["path"].tolist() == ["x", "y"]
+    assert frame["shape"].tolist() == ["8x128", ""]
+    assert frame["mesh"].fillna("none").tolist() == ["data=1, fsdp=8", "none"]
+    assert frame["parameter"].fillna(-1).tolist() == [0, -1]
+
+
+def test_every_table_has_the_columns_that_are_documented(comparison: Comparison) -> None:
+    taken, side = capture_without_payloads(), source(LHS)
+    leaves = LeavesDelta(paired=0, renamed=0, changed=(), removed=(), added=())
+    ledger = memory_ledger(side.module, NO_BUFFERS)
+    delta = LedgerDelta(lhs=ledger, rhs=ledger, entries=(), unchanged=0)
+    frames = {
+        "diff.frame()": comparison.frame(),
+        "diff.verdict_frame()": comparison.verdict_frame(),
+        "diff.inputs.frame(), diff.outputs.frame()": leaves.frame(),
+        "diff.changes.frame()": comparison.changes.frame(),
+        "hloscope.memory(side).frame()": ledger.frame(),
+        "hloscope.cost(side).frame()": hloscope.cost(side).frame(),
+        "diff.cost.frame()": comparison.cost.frame(),
+        "hloscope.communication(side).frame()": hloscope.communication(side).frame(),
+        "diff.communication.frame()": comparison.communication.frame(),
+        "capture.frame()": taken.frame(),
+        "capture.memory.frame()": taken.memory.frame(),
+        "capture.cost.frame()": taken.cost.frame(),
+    }
+    assert {name: documented(name) for name in frames} == {
+        name: frame.columns.tolist() for name, frame in frames.items()
+    }
+    columns = ledger.frame().columns
+    sides = [f"{prefix}_{column}" for prefix in ("lhs", "rhs") for column in columns]
+    assert delta.frame().columns.tolist() == documented("diff.memory.frame()")[:-2] + sides
 
 
 def test_the_totals_have_a_row_each(comparison: Comparison) -> None:
