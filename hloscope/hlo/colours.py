@@ -7,7 +7,7 @@ knows a slot by its initial value, each further one also by what the body puts t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from types import MappingProxyType
 
@@ -16,9 +16,10 @@ from hloscope.model.canonical import Flow, Label, NodeKind
 NOTHING: Mapping[int, int] = MappingProxyType({})
 MASK = (1 << 64) - 1
 # odd constants with well-spread bits: fractions of the golden ratio, of the square root of 2 and e
-_A = 0x9E3779B97F4A7C15
+ODD = _A = 0x9E3779B97F4A7C15
 _B = 0x6A09E667F3BCC909
 _C = 0xADF85458A2BB4A9B
+BACK = 1 << 40  # the slot number of a value that a loop carries round
 _RETURNED = 0x243F6A8885A308D3  # seen from above, an output of the entry (pi's fraction)
 
 
@@ -46,36 +47,22 @@ def seeds(label_of: Sequence[int], digests: Sequence[bytes]) -> list[int]:
 def down_colours(
     flow: Flow,
     start: Sequence[int],
-    previous: Sequence[int] = (),
-    fixed: Mapping[int, int] = NOTHING,
-) -> list[int]:
-    """Colours by what a node computes from the inputs, after one more round.
+    colours: list[int],
+    nodes: Iterable[int],
+) -> None:
+    """Colours nodes, in place, by what they compute from the inputs.
 
     Args:
       flow: the graph.
       start: node to seed.
-      previous: the colours of the round before, empty for the first.
-      fixed: nodes whose colour is given.
+      colours: what is known: the colours of nodes that are not among `nodes` and, for what loops
+        feed back, those of the round before (0 in the first).
+      nodes: the nodes to colour, in topological order.
     """
-    before = {slot: previous[after] for slot, after in flow.back.items()} if previous else NOTHING
-    colours = [0] * len(start)
-    for node, colour in fixed.items():
-        colours[node] = colour
-    _down_round(flow, start, colours, before, fixed)
-    return colours
-
-
-def _down_round(
-    flow: Flow,
-    start: Sequence[int],
-    colours: list[int],
-    before: Mapping[int, int],
-    fixed: Mapping[int, int],
-) -> None:
     sources, called, commutative = flow.sources, flow.called, flow.commutative
-    for node in flow.topological:
-        if node in fixed:
-            continue
+    # read before anything is written: slots may feed each other, in any order
+    before = {slot: colours[after] for slot, after in flow.back.items()}
+    for node in nodes:
         value = start[node]
         parts = [colours[s] for s in sources[node]]
         if commutative[node]:
@@ -96,16 +83,14 @@ def up_colours(
     flow: Flow,
     start: Sequence[int],
     outputs: Mapping[int, int],
-    previous: Sequence[int] = (),
     fixed: Mapping[int, int] = NOTHING,
 ) -> list[int]:
-    """Colours by what becomes of a node's value, after one more round.
+    """Colours all nodes by what becomes of their values; a loop's slot feeds back its seed.
 
     Args:
       flow: the graph.
       start: node to seed.
       outputs: nodes that the entry returns, with a number that says how.
-      previous: the colours of the round before, empty for the first.
       fixed: nodes whose colour is given.
     """
     colours = [0] * len(start)
@@ -113,36 +98,93 @@ def up_colours(
     for node, mark in outputs.items():
         gathered[node] = (mark * _RETURNED) & MASK
     for slot, after in flow.back.items():
-        known = fixed.get(slot) or (previous[slot] if previous else start[slot])
-        gathered[after] += ((known ^ _RETURNED) * _B) & MASK
-    _up_round(flow, start, colours, gathered, fixed)
-    return colours
-
-
-def _up_round(
-    flow: Flow,
-    start: Sequence[int],
-    colours: list[int],
-    gathered: list[int],
-    fixed: Mapping[int, int],
-) -> None:
-    sources, called, commutative, kinds = flow.sources, flow.called, flow.commutative, flow.kinds
-    wrapper, wire = NodeKind.WRAPPER, NodeKind.WIRE
+        gathered[after] += _use(fixed.get(slot, start[slot]), BACK)
     for node in reversed(flow.topological):
-        value = ((start[node] ^ (gathered[node] & MASK)) * _B) & MASK
-        value = fixed.get(node) or value ^ (value >> 29)
+        value = fixed.get(node) or _above(start[node], gathered[node])
         colours[node] = value
-        kind = kinds[node]
-        roots = called.get(node, ())
-        # what a fusion or a call holds is looked through; a loop or a conditional is a use of what
-        # it carries and runs; a tuple counts where a computation returns it to its caller
-        if (kind == wrapper and len(roots) < 2) or (kind == wire and not gathered[node]):
+        roots = called_roots(flow, node)
+        if roots is None:
             continue
-        step = 0 if commutative[node] else _A
-        for source in sources[node]:
+        step = 0 if flow.commutative[node] else _A
+        for source in flow.sources[node]:
             value = (value + step) & MASK
             part = (value * _C) & MASK
             gathered[source] += part ^ (part >> 32)
-        for _, root in roots:
-            value = (value + _A) & MASK
-            gathered[root] += (value * _C) & MASK
+        for root, role in roots:
+            gathered[root] += _use(value, role)
+    return colours
+
+
+def called_roots(flow: Flow, node: int) -> tuple[tuple[int, int], ...] | None:
+    """What the computations called by a node return, each with a slot below 0 for its role.
+
+    `None` for fusions, calls and tuples, which are looked through: they use nothing themselves. A
+    loop or a conditional is a use of what it carries and runs.
+    """
+    kind = flow.kinds[node]
+    called = flow.called.get(node, ())
+    if kind == NodeKind.WIRE or (kind == NodeKind.WRAPPER and len(called) < 2):
+        return None
+    if not called:
+        return ()
+    kinds, sources, wire = flow.kinds, flow.sources, NodeKind.WIRE
+    return tuple(
+        (returned, -1 - role)
+        for role, (_, root) in enumerate(called)
+        for returned in (sources[root] if kinds[root] == wire else (root,))
+    )
+
+
+def _above(seed: int, gathered: int) -> int:
+    value = ((seed ^ (gathered & MASK)) * _B) & MASK
+    return value ^ (value >> 29)
+
+
+def _use(colour: int, slot: int) -> int:
+    """What one use of a node adds to it; sums, so that the order of users does not matter."""
+    part = ((colour + slot * _A) * _C) & MASK
+    return part ^ (part >> 32)
+
+
+class Region:
+    """Some nodes of a graph with all their neighbours, to refine these nodes' colours alone."""
+
+    def __init__(self, flow: Flow, nodes: Iterable[int]) -> None:
+        self.flow = flow
+        inside = bytearray(len(flow.sources))
+        for node in nodes:
+            inside[node] = 1
+        self.nodes = [node for node in flow.topological if inside[node]]
+        self.users: dict[int, list[tuple[int, int]]] = {node: [] for node in self.nodes}
+        for node, sources in enumerate(flow.sources):
+            if node not in flow.called and not any(inside[s] for s in sources):
+                continue
+            roots = called_roots(flow, node)
+            if roots is not None:
+                self._note_uses(inside, node, roots)
+        for slot, after in flow.back.items():
+            if inside[after]:
+                self.users[after].append((slot, BACK))
+
+    def _note_uses(self, inside: bytearray, node: int, roots: tuple[tuple[int, int], ...]) -> None:
+        fixed = self.flow.commutative[node]
+        for position, source in enumerate(self.flow.sources[node], start=1):
+            if inside[source]:
+                self.users[source].append((node, 0 if fixed else position))
+        for root, role in roots:
+            if inside[root]:
+                self.users[root].append((node, role))
+
+    def down(self, start: Sequence[int], colours: list[int]) -> None:
+        """One more round of `down_colours`, in place."""
+        down_colours(self.flow, start, colours, self.nodes)
+
+    def up(self, start: Sequence[int], colours: list[int], outputs: Mapping[int, int]) -> None:
+        """One more round of colours by use, in place."""
+        before = {slot: colours[slot] for slot in self.flow.back}
+        for node in reversed(self.nodes):
+            gathered = (outputs.get(node, 0) * _RETURNED) & MASK
+            for user, slot in self.users[node]:
+                known = before[user] if slot == BACK else colours[user]
+                gathered += _use(known, slot)
+            colours[node] = _above(start[node], gathered)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from hloscope.hlo.colours import down_colours, label_digests, mix, seeds, up_colours
+from hloscope.hlo.colours import (
+    MASK,
+    ODD,
+    Region,
+    down_colours,
+    label_digests,
+    seeds,
+    up_colours,
+)
 from hloscope.match.partners import Partners, looked_through
 from hloscope.model.canonical import CanonicalModule, Label
 from hloscope.model.pairing import Rule
@@ -13,9 +21,12 @@ from hloscope.model.pairing import Rule
 MAX_ROUNDS = 6
 # each turn pairs what the turn before has anchored; most pairs are made in the first two
 MAX_TURNS = 8
+# while more than one in this many nodes is unpaired, one round over all nodes is the cheapest
+MOST = 4
 _PAIRED = 0x452821E638D01377  # sets pairs' colours apart from all others
 
 Loosen = Callable[[Label], Label]
+Colours = Sequence[int] | Mapping[int, int]
 
 
 def exact(label: Label) -> Label:
@@ -34,25 +45,46 @@ def opcode_alone(label: Label) -> Label:
 
 
 class Side:
-    """One side's colours, given what is paired."""
+    """One side's colours, given what is paired; seeds are made once for each loosening."""
 
-    def __init__(self, module: CanonicalModule, loosen: Loosen, anchors: Mapping[int, int]) -> None:
+    def __init__(self, module: CanonicalModule) -> None:
+        self.module = module
         self.flow = module.flow
-        self.start = seeds(module.label_of, label_digests([loosen(x) for x in module.labels]))
-        self.anchors = anchors
         self.outputs = dict.fromkeys(module.flow.outputs, 1)
+        self.hidden = looked_through(module.flow)
+        self.seeds: dict[Loosen, list[int]] = {}
+        self.start: list[int] = []
         self.down: list[int] = []
         self.up: list[int] = []
 
-    def refine(self) -> int:
-        """One more round; returns how many loop slots can be told apart."""
-        self.down = down_colours(self.flow, self.start, self.down, self.anchors)
-        self.up = up_colours(self.flow, self.start, self.outputs, self.up, self.anchors)
-        return len({(self.down[slot], self.up[slot]) for slot in self.flow.back})
+    def anchor(self, anchors: dict[int, int], loosen: Loosen, nodes: Sequence[int]) -> None:
+        """Colours the anchored nodes as given, and the others for the first time."""
+        if loosen not in self.seeds:
+            digests = label_digests([loosen(label) for label in self.module.labels])
+            self.seeds[loosen] = seeds(self.module.label_of, digests)
+        self.start = self.seeds[loosen]
+        self.down = list(self.start)
+        for node, colour in anchors.items():
+            self.down[node] = colour
+        if MOST * len(nodes) > len(self.start):
+            flow = self.flow
+            down_colours(
+                flow, self.start, self.down, [n for n in flow.topological if n not in anchors]
+            )
+            self.up = up_colours(flow, self.start, self.outputs, anchors)
+        else:
+            self.up = list(self.down)
 
-    def both(self) -> list[int]:
-        """Both colours mixed."""
-        return [mix(d, u) for d, u in zip(self.down, self.up, strict=True)]
+    def refine(self, region: Region) -> int:
+        """One more round; returns how many of the region's nodes can be told apart."""
+        region.down(self.start, self.down)
+        region.up(self.start, self.up, self.outputs)
+        return len({(self.down[node], self.up[node]) for node in region.nodes})
+
+    def both(self, nodes: Iterable[int]) -> dict[int, int]:
+        """Both colours of some nodes, mixed."""
+        down, up = self.down, self.up
+        return {n: ((down[n] ^ (up[n] * ODD)) * ODD) & MASK for n in nodes}
 
 
 def pair_classes(partners: Partners) -> None:
@@ -61,36 +93,49 @@ def pair_classes(partners: Partners) -> None:
     Pairs made so far are anchors: their colour is the pair's, so a difference on one side of an
     anchor is not seen from the other. The looser the labels, the more has to agree around a node.
     """
+    sides = Side(partners.lhs), Side(partners.rhs)
     for loosen in (exact, without_types, opcode_alone):
         for _ in range(MAX_TURNS):
-            if not _turn(partners, loosen):
+            if not _turn(partners, sides, loosen):
                 break
 
 
-def _turn(partners: Partners, loosen: Loosen) -> int:
-    nodes = _Nodes(partners)
+def _turn(partners: Partners, sides: tuple[Side, Side], loosen: Loosen) -> int:
+    left, right = sides
+    nodes = _Nodes(partners, sides)
     if not nodes.left or not nodes.right:
         return 0
-    left, right = _coloured(partners, loosen)
+    _colour(partners, sides, loosen, (nodes.left, nodes.right))
     full = loosen is exact
-    made = nodes.pair_unique(left.both(), right.both(), Rule.SAME_CLASS, 1.0 if full else 0.85)
+    both = left.both(nodes.left), right.both(nodes.right)
+    made = nodes.pair_unique(*both, Rule.SAME_CLASS, 1.0 if full else 0.85)
     made += nodes.pair_unique(left.down, right.down, Rule.SAME_INPUTS, 0.95 if full else 0.75)
     made += nodes.pair_unique(left.up, right.up, Rule.SAME_USES, 0.9 if full else 0.7)
     return made
 
 
-def _coloured(partners: Partners, loosen: Loosen) -> tuple[Side, Side]:
-    pairs = [(a, b) for a, b in enumerate(partners.forward) if b >= 0]
-    colours = [mix(_PAIRED, a) for a, _ in pairs]
-    left = Side(partners.lhs, loosen, {a: c for (a, _), c in zip(pairs, colours, strict=True)})
-    right = Side(partners.rhs, loosen, {b: c for (_, b), c in zip(pairs, colours, strict=True)})
+def _colour(
+    partners: Partners,
+    sides: tuple[Side, Side],
+    loosen: Loosen,
+    nodes: tuple[Sequence[int], Sequence[int]],
+) -> None:
+    """Colours both sides; refines where few enough nodes are left for rounds to be cheap."""
+    left, right = sides
+    colours = [((a * ODD) ^ _PAIRED) & MASK for a in range(len(partners.forward))]
+    left.anchor({a: colours[a] for a, b in enumerate(partners.forward) if b >= 0}, loosen, nodes[0])
+    right.anchor(
+        {b: colours[a] for b, a in enumerate(partners.backward) if a >= 0}, loosen, nodes[1]
+    )
+    if MOST * len(nodes[0]) > len(left.start) or MOST * len(nodes[1]) > len(right.start):
+        return
+    regions = Region(left.flow, nodes[0]), Region(right.flow, nodes[1])
     known = -1
     for _ in range(MAX_ROUNDS):
-        found = left.refine() + right.refine()
-        if found == known or found == len(left.flow.back) + len(right.flow.back):
+        found = left.refine(regions[0]) + right.refine(regions[1])
+        if found == known:
             break
         known = found
-    return left, right
 
 
 def tied_classes(
@@ -99,18 +144,19 @@ def tied_classes(
     """Nodes, of those given, that both sides have in a class; smallest classes first."""
     if not left or not right:
         return []
-    lefts, rights = _coloured(partners, exact)
-    there = _by_colour(rights.both(), right)
+    sides = Side(partners.lhs), Side(partners.rhs)
+    _colour(partners, sides, exact, (left, right))
+    there = _by_colour(sides[1].both(right), right)
     found = [
         (nodes, there[colour], colour)
-        for colour, nodes in _by_colour(lefts.both(), left).items()
+        for colour, nodes in _by_colour(sides[0].both(left), left).items()
         if colour in there
     ]
     found.sort(key=lambda entry: (len(entry[0]) + len(entry[1]), entry[2]))
     return [(mine, others) for mine, others, _ in found]
 
 
-def _by_colour(colours: Sequence[int], nodes: Sequence[int]) -> dict[int, list[int]]:
+def _by_colour(colours: Mapping[int, int], nodes: Sequence[int]) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for node in nodes:
         found.setdefault(colours[node], []).append(node)
@@ -120,14 +166,12 @@ def _by_colour(colours: Sequence[int], nodes: Sequence[int]) -> dict[int, list[i
 class _Nodes:
     """The nodes that computing or carrying values makes comparable, and that have no partner."""
 
-    def __init__(self, partners: Partners) -> None:
+    def __init__(self, partners: Partners, sides: tuple[Side, Side]) -> None:
         self.partners = partners
-        self.left = _unpaired(partners.lhs, partners.forward)
-        self.right = _unpaired(partners.rhs, partners.backward)
+        self.left = _unpaired(sides[0].hidden, partners.forward)
+        self.right = _unpaired(sides[1].hidden, partners.backward)
 
-    def pair_unique(
-        self, left: Sequence[int], right: Sequence[int], rule: Rule, confidence: float
-    ) -> int:
+    def pair_unique(self, left: Colours, right: Colours, rule: Rule, confidence: float) -> int:
         """Pairs the nodes whose colour no other node on their side has."""
         partners, made = self.partners, 0
         others = _alone(right, self.right)
@@ -143,12 +187,11 @@ class _Nodes:
         return made
 
 
-def _unpaired(side: CanonicalModule, partner: Sequence[int]) -> list[int]:
-    hidden = looked_through(side.flow)
+def _unpaired(hidden: bytes, partner: Sequence[int]) -> list[int]:
     return [n for n, other in enumerate(partner) if other < 0 and not hidden[n]]
 
 
-def _alone(colours: Sequence[int], nodes: Iterable[int]) -> dict[int, int]:
+def _alone(colours: Colours, nodes: Iterable[int]) -> dict[int, int]:
     """Colour to its node, for colours that one node alone has."""
     found: dict[int, int] = {}
     for node in nodes:

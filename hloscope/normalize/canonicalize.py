@@ -161,8 +161,11 @@ def _keys(interface: Interface) -> list[tuple[object, ...]]:
 
 
 def _flatten_order(path: tuple[str, ...]) -> tuple[object, ...]:
-    """Sorts paths nearly as JAX flattens a train state: step, parameters, optimizer state."""
-    first = 2 if OPTIMIZER_STEPS.intersection(path) else int(path[0] != "step")
+    """Sorts paths nearly as JAX flattens a train state: parameters, step, optimizer state."""
+    first = 2 if OPTIMIZER_STEPS.intersection(path) else int(path[0] == "step")
+    if path[0] == "opt_state" and not "".join(path[1:2]).isdigit():
+        # state paths leave the first place in an optimizer's chain out
+        path = (path[0], "0", *path[1:])
     return (first, *((0, int(s), "") if s.isdigit() else (1, 0, s) for s in path))
 
 
