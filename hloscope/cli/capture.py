@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
+from hloscope.cli.progress import STEPS, Progress
+from hloscope.cli.sides import parse_flags
 from hloscope.errors import HloscopeError
 from hloscope.model.capture import Capture, Depth
 from hloscope.model.units import Maybe, Measured, Missing
 from hloscope.report.document import Block, Document, Note, Section, Table, Tone
-
-# depth hlo ends with 'compile'; reading and packing are quick
-_STEPS = {
-    "start": "loading JAX and the compiler",
-    "program": "making the program",
-    "trace": "tracing",
-    "lower": "lowering to StableHLO",
-    "compile": "compiling",
-    "read": "reading the dump",
-}
 
 
 @click.command()
@@ -62,8 +53,13 @@ def command(
 
     path = output or Path(default_name(program, target))
     _check_writable(path)
-    progress = _Progress()
-    try:
+    taken: list[str] = []
+    with Progress() as progress:
+
+        def tell(step: str) -> None:
+            taken.append(step)
+            progress.show(program, step)
+
         capture = capture_spec(
             program,
             target,
@@ -71,10 +67,8 @@ def command(
             xla_flags=parse_flags(flags),
             timeout=timeout,
             cache=None if no_cache else store.user_cache(),
-            progress=progress.show,
+            progress=tell,
         )
-    finally:
-        progress.clear()
     store.write(capture, path)
     if as_json:
         described = {"file": str(path), **store.manifest(capture)}
@@ -84,28 +78,7 @@ def command(
 
     from hloscope.report.terminal import render
 
-    render(_summary(capture, path, cached="compile" not in progress.steps), Console())
-
-
-def parse_flags(flags: tuple[str, ...]) -> dict[str, str]:
-    """XLA flags of `NAME=VALUE` texts, with or without leading dashes.
-
-    Raises:
-      HloscopeError: one has no value, or two values.
-    """
-    parsed: dict[str, str] = {}
-    for flag in flags:
-        name, equals, value = flag.lstrip("-").partition("=")
-        if not equals or not name:
-            raise HloscopeError(
-                f"'{flag}' is not NAME=VALUE",
-                where="--xla-flag",
-                remedy=f"--xla-flag {name or 'xla_some_flag'}=true",
-            )
-        if parsed.get(name, value) != value:
-            raise HloscopeError(f"'{name}' is given twice", where="--xla-flag")
-        parsed[name] = value
-    return parsed
+    render(_summary(capture, path, cached="compile" not in taken), Console())
 
 
 def default_name(program: str, target: str) -> str:
@@ -124,25 +97,6 @@ def _check_writable(path: Path) -> None:
             where="--output",
             remedy=f"mkdir -p {path.parent}",
         )
-
-
-class _Progress:
-    """One line on standard error that says what goes on; nothing where that is no terminal."""
-
-    def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
-        self.steps: list[str] = []
-
-    def show(self, step: str) -> None:
-        self.steps.append(step)
-        self._write(f"{_STEPS.get(step, step)} ...")
-
-    def clear(self) -> None:
-        self._write("")
-
-    def _write(self, text: str) -> None:
-        if self._shown:
-            click.echo(f"\r\x1b[2K{text}", nl=False, err=True)
 
 
 def _summary(capture: Capture, path: Path, *, cached: bool) -> Document:
@@ -175,7 +129,7 @@ def _summary(capture: Capture, path: Path, *, cached: bool) -> Document:
 def _step_times(seconds: Mapping[str, float]) -> str:
     from hloscope.report.numbers import seconds_text
 
-    return ", ".join(f"{name} {seconds_text(seconds[name])}" for name in _STEPS if name in seconds)
+    return ", ".join(f"{name} {seconds_text(seconds[name])}" for name in STEPS if name in seconds)
 
 
 def _does_not_fit(capture: Capture) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hloscope.cli.cost import account_sides, open_sides, pair_sides, read_trips, rows
+from hloscope.cli.cost import account_sides, read_trips, rows
+from hloscope.cli.sides import open_sides, pair_sides, side_options
 
 if TYPE_CHECKING:
     from hloscope.model.communication import CommunicationDelta, CommunicationLedger
@@ -22,10 +23,8 @@ BY = ("axis", "kind", "module")
 @click.argument("rhs", required=False)
 @click.option("--by", type=click.Choice(BY), default="axis", show_default=True)
 @click.option("--top", type=click.IntRange(min=0), default=10, show_default=True)
-@click.option("-t", "--target", help="What programs compile for; whose peaks times rest on.")
-@click.option("--module", help="Which module of a source that has several.")
+@side_options
 @click.option("--trips", multiple=True, metavar="LOOP=N", help="How often a loop runs.")
-@click.option("--no-cache", is_flag=True, help="Compile anew.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def command(
     lhs: str,
@@ -46,7 +45,7 @@ def command(
     from hloscope.attribute import communication_delta
     from hloscope.report.communication import CommsBy
 
-    sides = open_sides(lhs, rhs, target, module, cache=not no_cache)
+    sides = open_sides((lhs, rhs) if rhs else (lhs,), target, module, cache=not no_cache)
     accounts = account_sides(sides, target, read_trips(trips))
     ledgers = [account.communication for account in accounts]
     delta = None

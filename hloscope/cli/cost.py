@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hloscope.cli.sides import chip_of, open_sides, pair_sides, side_options
 from hloscope.errors import HloscopeError
 
 if TYPE_CHECKING:
     from hloscope.attribute import Account, By, CostGroup
     from hloscope.model.cost import CostDelta, CostLedger, Reconciliation, Step, Total
-    from hloscope.model.pairing import Pairing
     from hloscope.model.source import Source
-    from hloscope.model.target import Chip
     from hloscope.model.units import Maybe
 
 BY = ("instruction", "opcode", "module", "source")
@@ -26,10 +25,8 @@ BY = ("instruction", "opcode", "module", "source")
 @click.argument("rhs", required=False)
 @click.option("--by", type=click.Choice(BY), default="instruction", show_default=True)
 @click.option("--top", type=click.IntRange(min=0), default=10, show_default=True)
-@click.option("-t", "--target", help="What programs compile for; whose peaks times rest on.")
-@click.option("--module", help="Which module of a source that has several.")
+@side_options
 @click.option("--trips", multiple=True, metavar="LOOP=N", help="How often a loop runs.")
-@click.option("--no-cache", is_flag=True, help="Compile anew.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def command(
     lhs: str,
@@ -49,7 +46,7 @@ def command(
     """
     from hloscope.attribute import By
 
-    sides = open_sides(lhs, rhs, target, module, cache=not no_cache)
+    sides = open_sides((lhs, rhs) if rhs else (lhs,), target, module, cache=not no_cache)
     counts = read_trips(trips)
     accounts = account_sides(sides, target, counts)
     if as_json:
@@ -57,16 +54,6 @@ def command(
         click.echo(json.dumps(shown, indent=2))
         return
     _print(sides, accounts, By(by), top)
-
-
-def open_sides(
-    lhs: str, rhs: str | None, target: str | None, module: str | None, *, cache: bool
-) -> tuple[Source, ...]:
-    """One side or both, opened or compiled."""
-    from hloscope.pipeline import OpenOptions, open_pair, open_source
-
-    options = OpenOptions(target=target, module=module, cache=cache)
-    return (open_source(lhs, options),) if rhs is None else open_pair(lhs, rhs, options)
 
 
 def read_trips(texts: Sequence[str]) -> Mapping[str, int]:
@@ -103,30 +90,6 @@ def account_sides(
                 remedy=f"one of {', '.join(sorted(known))}" if known else "the module has no loop",
             )
     return tuple(account_source(side, chip=chip_of(side, target), trips=trips) for side in sides)
-
-
-def chip_of(side: Source, target: str | None) -> Chip | None:
-    """The chip that `--target` names, or the one that the side was captured for."""
-    from hloscope.capture import parse_target
-
-    spec = target or (side.capture.target if side.capture else None)
-    return parse_target(spec).chip if spec else None
-
-
-def pair_sides(sides: Sequence[Source]) -> Pairing:
-    """Which instruction of one side is which of the other."""
-    from hloscope.match import match
-    from hloscope.normalize import normalize
-
-    lhs, rhs = (normalize(side.module, parameter_paths=_paths(side)) for side in sides)
-    return match(lhs, rhs)
-
-
-def _paths(side: Source) -> Mapping[int, str] | None:
-    if side.capture is None:
-        return None
-    leaves = side.capture.inputs
-    return {leaf.parameter: leaf.path for leaf in leaves if leaf.parameter is not None}
 
 
 def _print(sides: Sequence[Source], accounts: Sequence[Account], by: By, top: int) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from hloscope.cli.progress import Progress
+from hloscope.cli.sides import open_sides, parse_flags, side_options
 from hloscope.model.capture import Depth
 
 if TYPE_CHECKING:
@@ -21,8 +23,7 @@ IMAGES = ("png", "svg", "pdf")
 @click.command()
 @click.argument("lhs")
 @click.argument("rhs")
-@click.option("-t", "--target", help="What programs are compiled for: tpu:v5p:2x2x2.")
-@click.option("--module", help="Which module, where a side has several.")
+@side_options
 @click.option(
     "--depth",
     type=click.Choice([depth.value for depth in Depth]),
@@ -32,7 +33,10 @@ IMAGES = ("png", "svg", "pdf")
 )
 @click.option("--xla-flag", "flags", multiple=True, metavar="NAME=VALUE", help="An XLA option.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds at most.")
-@click.option("--no-cache", is_flag=True, help="Compile anew, and keep nothing in the cache.")
+@click.option(
+    "--strict", is_flag=True, help="Other layouts or another schedule count as different."
+)
+@click.option("--off", multiple=True, metavar="PASS", help="Keep a kind of noise; see fingerprint.")
 @click.option("--all", "everything", is_flag=True, help="Show every change, with its neighbours.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--figures", metavar="DIR", help="Draw memory, cost and communication into DIR.")
@@ -47,41 +51,41 @@ def command(
     flags: tuple[str, ...],
     timeout: float | None,
     no_cache: bool,
+    strict: bool,
+    off: tuple[str, ...],
     everything: bool,
     as_json: bool,
     figures: str | None,
     figure_format: str,
     exit_code: bool,
 ) -> int:
-    r"""Compare LHS (the baseline) with RHS (the candidate); deltas are RHS - LHS.
+    """Compare LHS (the baseline) with RHS (the candidate); deltas are RHS - LHS.
 
     Each side is a capture file, HLO text or proto, a folder of XLA dumps, an XProf run, or a
     program (gpt3-6b:nnx?layers=4, package.module:factory) that is compiled for --target.
 
-    \b
     Exit code: 0 done, 1 the sides differ (with --exit-code), 2 trouble.
     """
-    from hloscope.cli.capture import parse_flags
-    from hloscope.cli.progress import Progress
-    from hloscope.pipeline import OpenOptions, compare, open_pair
+    from hloscope.normalize import NormalizeOptions
+    from hloscope.pipeline import compare
     from hloscope.report.comparison import comparison_document, differs
 
+    normalizing = NormalizeOptions(strict=strict, off=frozenset(off))
     folder = _folder(figures) if figures is not None else None  # before the long part
+    sides = open_sides(
+        (lhs, rhs),
+        target,
+        module,
+        cache=not no_cache,
+        depth=Depth(depth),
+        flags=parse_flags(flags),
+        timeout=timeout,
+    )
     with Progress() as progress:
-        options = OpenOptions(
-            target=target,
-            module=module,
-            depth=Depth(depth),
-            xla_flags=parse_flags(flags),
-            cache=not no_cache,
-            timeout=timeout,
-            progress=progress.show,
-        )
-        sides = open_pair(lhs, rhs, options)
-        progress.show("both", "comparing")
-        comparison = compare(*sides)
+        progress.show("both sides", "comparing")
+        comparison = compare(*sides, options=normalizing)
         if folder is not None:
-            progress.show("both", "drawing")
+            progress.show("both sides", "drawing")
             _draw(comparison, folder, figure_format)
     if as_json:
         _print_json(comparison)
@@ -91,7 +95,7 @@ def command(
         from hloscope.report.terminal import render
 
         render(comparison_document(comparison, everything=everything), Console())
-    return DIFFERS if exit_code and differs(comparison) else 0
+    return DIFFERS if exit_code and differs(comparison, strict=strict) else 0
 
 
 def _print_json(comparison: Comparison) -> None:

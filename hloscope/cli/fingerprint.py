@@ -6,6 +6,8 @@ import json
 
 import click
 
+from hloscope.cli.sides import open_sides, side_options
+
 
 def _list_passes(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
     """Prints the passes in order, instead of anything else."""
@@ -21,8 +23,7 @@ def _list_passes(ctx: click.Context, _option: click.Parameter, asked: bool) -> N
 
 @click.command()
 @click.argument("side", metavar="X")
-@click.option("--module", help="Which module, where X has several.")
-@click.option("-t", "--target", help="What X is compiled for, where it is a program.")
+@side_options
 @click.option("--strict", is_flag=True, help="Cover layouts and the schedule.")
 @click.option("--off", multiple=True, metavar="PASS", help="Switch a pass off; may be repeated.")
 @click.option(
@@ -33,7 +34,6 @@ def _list_passes(ctx: click.Context, _option: click.Parameter, asked: bool) -> N
     callback=_list_passes,
     help="List the passes and what they remove.",
 )
-@click.option("--no-cache", is_flag=True, help="Compile anew, and keep nothing in the cache.")
 @click.option("--json", "as_json", is_flag=True, help="Print both fingerprints as JSON.")
 def command(
     side: str,
@@ -50,9 +50,9 @@ def command(
     counts as noise is listed by --passes.
     """
     from hloscope.normalize import NormalizeOptions
-    from hloscope.pipeline import OpenOptions, canonical_of, open_source
+    from hloscope.pipeline import canonical_of
 
-    source = open_source(side, OpenOptions(target=target, module=module, cache=not no_cache))
+    (source,) = open_sides((side,), target, module, cache=not no_cache)
     canonical = canonical_of(source, NormalizeOptions(strict=strict, off=frozenset(off)))
     if as_json:
         both = {"graph": canonical.graph_fingerprint, "full": canonical.full_fingerprint}

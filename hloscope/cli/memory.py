@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hloscope.cli.sides import chip_of, open_sides, pair_sides, side_options
 from hloscope.errors import HloscopeError
 
 if TYPE_CHECKING:
@@ -28,9 +29,7 @@ PEAK = "peak"
     "--space", default="hbm", show_default=True, help="hbm, vmem, smem, host, or XLA's number."
 )
 @click.option("--at", default=PEAK, show_default=True, help="The peak, or an instruction's name.")
-@click.option("-t", "--target", help="What programs compile for; whose memory has to hold it all.")
-@click.option("--module", help="Which module of a source that has several.")
-@click.option("--no-cache", is_flag=True, help="Compile anew.")
+@side_options
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def command(
     lhs: str,
@@ -50,10 +49,9 @@ def command(
     program that does not fit its device, it says what has to go.
     """
     from hloscope.attribute import MemoryBy, source_memory
-    from hloscope.cli.cost import open_sides
 
     number = space_number(space)
-    sides = open_sides(lhs, rhs, target, module, cache=not no_cache)
+    sides = open_sides((lhs, rhs) if rhs else (lhs,), target, module, cache=not no_cache)
     instant = None if at == PEAK else at
     ledgers = tuple(source_memory(side, space=number, at=instant) for side in sides)
     if as_json:
@@ -105,7 +103,6 @@ def _print(
 
 def _delta(sides: Sequence[Source], ledgers: Sequence[MemoryLedger]) -> LedgerDelta:
     from hloscope.attribute import memory_delta
-    from hloscope.cli.cost import pair_sides
 
     return memory_delta(ledgers[0], ledgers[1], pair_sides(sides))
 
@@ -120,14 +117,13 @@ def _shortfall(side: Source, ledger: MemoryLedger, target: str | None) -> Shortf
 
 def _available(side: Source, target: str | None) -> Maybe[Bytes]:
     """Bytes that the device has: as the compiler said when it refused, or the chip's."""
-    from hloscope.cli.cost import chip_of
     from hloscope.model.units import Measured, Missing
 
     refused = side.capture.out_of_memory if side.capture is not None else None
     if refused is not None and isinstance(refused.available, Measured):
         return refused.available
     chip = chip_of(side, target)
-    return chip.memory if chip is not None else Missing("no target says how much there is")
+    return chip.usable_memory if chip is not None else Missing("no target says how much there is")
 
 
 def _json_of(

@@ -10,7 +10,7 @@ from types import TracebackType
 import click
 
 # depth hlo ends with 'compile'; reading and packing are quick
-_STEPS = {
+STEPS = {
     "start": "loading JAX and the compiler",
     "program": "making the program",
     "trace": "tracing",
@@ -31,7 +31,7 @@ class Progress:
     def show(self, side: str, step: str) -> None:
         """Tells that a side has begun a step; may be called from any thread."""
         with self._lock:
-            self._at[side] = _STEPS.get(step, step)
+            self._at[side] = STEPS.get(step, step)
             self._write(", ".join(f"{name}: {doing}" for name, doing in self._at.items()))
 
     def __enter__(self) -> Progress:

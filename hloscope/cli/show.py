@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hloscope.cli.sides import open_sides, side_options
+
 if TYPE_CHECKING:
     from hloscope.model.capture import MemoryFigures
     from hloscope.model.hlo import Instruction, Module, Shape
@@ -21,10 +23,8 @@ SHOWN = 15  # rows of each table, unless everything is asked for
 
 @click.command()
 @click.argument("side", metavar="X")
-@click.option("--module", help="Which module, where X has several.")
-@click.option("-t", "--target", help="What X is compiled for, where it is a program.")
+@side_options
 @click.option("--all", "everything", is_flag=True, help="Show every row.")
-@click.option("--no-cache", is_flag=True, help="Compile anew, and keep nothing in the cache.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def command(
     side: str,
@@ -35,10 +35,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Summarise X: a capture, HLO text or proto, a folder of XLA dumps, or an XProf profile."""
-    from hloscope.pipeline import OpenOptions, open_source
-
-    options = OpenOptions(target=target, module=module, cache=not no_cache)
-    source = open_source(side, options)
+    (source,) = open_sides((side,), target, module, cache=not no_cache)
     summary = summarize(source)
     if as_json:
         click.echo(json.dumps(summary, indent=2))

@@ -147,7 +147,14 @@ def _cost(comparison: Comparison, everything: bool) -> Iterator[Section]:
         yield Section(title="communication", blocks=tuple(sent))
 
 
-def differs(comparison: Comparison) -> bool:
-    """Whether the two sides are not the same program at every stage that could be compared."""
+def differs(comparison: Comparison, *, strict: bool = False) -> bool:
+    """Whether the two sides are not the same program at every stage that could be compared.
+
+    Args:
+      comparison: what was found.
+      strict: whether other layouts or another schedule make another program.
+    """
     worst = overall(comparison)
-    return worst is None or worst not in (Verdict.IDENTICAL, Verdict.SAME_GRAPH)
+    if worst is Verdict.SAME_UP_TO_SCHEDULE_OR_LAYOUT:
+        return strict
+    return worst in (None, Verdict.DIFFERENT)

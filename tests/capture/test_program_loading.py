@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from hloscope.capture.program_loading import check_spec, is_reference, parse_options
-from hloscope.cli.capture import default_name, parse_flags
+from hloscope.cli.capture import default_name
+from hloscope.cli.sides import parse_flags
 from hloscope.errors import HloscopeError
 
 

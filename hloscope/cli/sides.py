@@ -1,0 +1,99 @@
+"""What every verb that takes sides asks of the user, and how it opens them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from hloscope.errors import HloscopeError
+from hloscope.model.capture import Depth
+
+if TYPE_CHECKING:
+    from hloscope.model.pairing import Pairing
+    from hloscope.model.source import Source
+    from hloscope.model.target import Chip
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option("-t", "--target", help="What programs are compiled for: tpu:v5p:2x2x2."),
+    click.option("--module", help="Which module, where a side has several."),
+    click.option("--no-cache", is_flag=True, help="Compile anew, and keep nothing in the cache."),
+)
+
+
+def side_options(command: Command) -> Command:
+    """Adds `--target`, `--module` and `--no-cache`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def open_sides(
+    specs: Sequence[str],
+    target: str | None,
+    module: str | None,
+    *,
+    cache: bool,
+    depth: Depth = Depth.HLO,
+    flags: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+) -> tuple[Source, ...]:
+    """Opens one side or two, with progress on a terminal while programs compile."""
+    from hloscope.cli.progress import Progress
+    from hloscope.pipeline import OpenOptions, open_pair, open_source
+
+    with Progress() as progress:
+        options = OpenOptions(
+            target=target,
+            module=module,
+            depth=depth,
+            xla_flags=flags or {},
+            cache=cache,
+            timeout=timeout,
+            progress=progress.show,
+        )
+        if len(specs) == 1:
+            return (open_source(specs[0], options),)
+        return open_pair(specs[0], specs[1], options)
+
+
+def pair_sides(sides: Sequence[Source]) -> Pairing:
+    """Which instruction of one side is which of the other."""
+    from hloscope.match import match
+    from hloscope.normalize import NormalizeOptions
+    from hloscope.pipeline import canonical_of
+
+    lhs, rhs = (canonical_of(side, NormalizeOptions()) for side in sides)
+    return match(lhs, rhs)
+
+
+def chip_of(side: Source, target: str | None) -> Chip | None:
+    """The chip that `--target` names, or the one that the side was captured for."""
+    from hloscope.capture import parse_target
+
+    spec = target or (side.capture.target if side.capture else None)
+    return parse_target(spec).chip if spec else None
+
+
+def parse_flags(flags: tuple[str, ...]) -> dict[str, str]:
+    """XLA flags of `NAME=VALUE` texts, with or without leading dashes.
+
+    Raises:
+      HloscopeError: one has no value, or two values.
+    """
+    parsed: dict[str, str] = {}
+    for flag in flags:
+        name, equals, value = flag.lstrip("-").partition("=")
+        if not equals or not name:
+            raise HloscopeError(
+                f"'{flag}' is not NAME=VALUE",
+                where="--xla-flag",
+                remedy=f"--xla-flag {name or 'xla_some_flag'}=true",
+            )
+        if parsed.get(name, value) != value:
+            raise HloscopeError(f"'{name}' is given twice", where="--xla-flag")
+        parsed[name] = value
+    return parsed
