@@ -102,7 +102,8 @@ class Cache:
     def clear(self) -> tuple[int, int]:
         """Removes everything kept; the number of captures and of bytes that went."""
         count = size = 0
-        for path in (*self._files("*.hloscope"), *self._files("*.alias")):
+        # losing its lock costs a running capture nothing but the company of a second one
+        for path in (f for end in ("hloscope", "alias", "lock") for f in self._files(f"*.{end}")):
             if path.suffix == ".hloscope":
                 count += 1
                 size += path.stat().st_size
