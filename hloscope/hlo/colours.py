@@ -151,28 +151,26 @@ class Region:
 
     def __init__(self, flow: Flow, nodes: Iterable[int]) -> None:
         self.flow = flow
-        inside = bytearray(len(flow.sources))
-        for node in nodes:
-            inside[node] = 1
-        self.nodes = [node for node in flow.topological if inside[node]]
+        inside = set(nodes)
+        self.nodes = [node for node in flow.topological if node in inside]
         self.users: dict[int, list[tuple[int, int]]] = {node: [] for node in self.nodes}
         for node, sources in enumerate(flow.sources):
-            if node not in flow.called and not any(inside[s] for s in sources):
+            if inside.isdisjoint(sources) and node not in flow.called:
                 continue
             roots = called_roots(flow, node)
             if roots is not None:
                 self._note_uses(inside, node, roots)
         for slot, after in flow.back.items():
-            if inside[after]:
+            if after in inside:
                 self.users[after].append((slot, BACK))
 
-    def _note_uses(self, inside: bytearray, node: int, roots: tuple[tuple[int, int], ...]) -> None:
+    def _note_uses(self, inside: set[int], node: int, roots: tuple[tuple[int, int], ...]) -> None:
         fixed = self.flow.commutative[node]
         for position, source in enumerate(self.flow.sources[node], start=1):
-            if inside[source]:
+            if source in inside:
                 self.users[source].append((node, 0 if fixed else position))
         for root, role in roots:
-            if inside[root]:
+            if root in inside:
                 self.users[root].append((node, role))
 
     def down(self, start: Sequence[int], colours: list[int]) -> None:

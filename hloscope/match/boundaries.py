@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from hloscope.match.partners import Partners, looked_through, owners
+from hloscope.match.partners import Partners
 from hloscope.model.canonical import CanonicalModule, NodeKind, Ref
 from hloscope.model.pairing import Group, Rule
 
@@ -18,8 +18,7 @@ class Boundaries:
 
     def __init__(self, partners: Partners) -> None:
         self.partners = partners
-        self.owners_left = owners(partners.lhs)
-        self.owners_right = owners(partners.rhs)
+        self.owners_left, self.owners_right = partners.owners
         self.computations: dict[int, int] = {}  # lhs computation to rhs computation
         self.back: dict[int, int] = {}
         self.votes: Votes = defaultdict(Counter)
@@ -62,7 +61,7 @@ class Boundaries:
         return found
 
     def _vote(self) -> None:
-        forward, hidden = self.partners.forward, looked_through(self.partners.lhs.flow)
+        forward, hidden = self.partners.forward, self.partners.hidden[0]
         last = len(self.owners_right)
         for left, owner in enumerate(self.owners_left):
             right = forward[left]
@@ -167,9 +166,14 @@ class Boundaries:
             mine, others = _parameters(lhs, left), _parameters(rhs, right)
             if len(mine) == len(others) == 1:
                 self._pair_if_free(mine[0], others[0])
+        open_in = {
+            self.owners_left[n] for n in self._open(lhs, self.owners_left, self.partners.forward)
+        }
         for left in reversed(lhs.order):
+            if left >= lhs.count or self.owners_left[left] not in open_in:
+                continue
             right = self.partners.forward[left]
-            if right < 0 or left >= len(self.owners_left) or right >= len(self.owners_right):
+            if right < 0 or right >= rhs.count:
                 continue
             for a, b in zip(_operands(lhs, left), _operands(rhs, right), strict=False):
                 self._pair_if_free(a, b)

@@ -13,7 +13,7 @@ from hloscope.hlo.colours import (
     seeds,
     up_colours,
 )
-from hloscope.match.partners import Partners, looked_through
+from hloscope.match.partners import Partners
 from hloscope.model.canonical import CanonicalModule, Label
 from hloscope.model.pairing import Rule
 
@@ -47,11 +47,11 @@ def opcode_alone(label: Label) -> Label:
 class Side:
     """One side's colours, given what is paired; seeds are made once for each loosening."""
 
-    def __init__(self, module: CanonicalModule) -> None:
+    def __init__(self, module: CanonicalModule, hidden: bytes) -> None:
         self.module = module
         self.flow = module.flow
         self.outputs = dict.fromkeys(module.flow.outputs, 1)
-        self.hidden = looked_through(module.flow)
+        self.hidden = hidden
         self.seeds: dict[Loosen, list[int]] = {}
         self.start: list[int] = []
         self.down: list[int] = []
@@ -93,7 +93,7 @@ def pair_classes(partners: Partners) -> None:
     Pairs made so far are anchors: their colour is the pair's, so a difference on one side of an
     anchor is not seen from the other. The looser the labels, the more has to agree around a node.
     """
-    sides = Side(partners.lhs), Side(partners.rhs)
+    sides = Side(partners.lhs, partners.hidden[0]), Side(partners.rhs, partners.hidden[1])
     for loosen in (exact, without_types, opcode_alone):
         for _ in range(MAX_TURNS):
             if not _turn(partners, sides, loosen):
@@ -144,7 +144,7 @@ def tied_classes(
     """Nodes, of those given, that both sides have in a class; smallest classes first."""
     if not left or not right:
         return []
-    sides = Side(partners.lhs), Side(partners.rhs)
+    sides = Side(partners.lhs, partners.hidden[0]), Side(partners.rhs, partners.hidden[1])
     _colour(partners, sides, exact, (left, right))
     there = _by_colour(sides[1].both(right), right)
     found = [

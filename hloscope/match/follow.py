@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 
 from hloscope.match.classes import tied_classes
 from hloscope.match.homes import Homes
-from hloscope.match.partners import Partners, looked_through
+from hloscope.match.partners import Partners
 from hloscope.model.canonical import CanonicalModule, Label
 from hloscope.model.hlo import Metadata
 from hloscope.model.pairing import Ambiguity, Rule
@@ -33,8 +33,8 @@ class Follower:
 
     def __init__(self, partners: Partners) -> None:
         self.partners = partners
-        self.left = _Around(partners.lhs, partners.forward)
-        self.right = _Around(partners.rhs, partners.backward)
+        self.left = _Around(partners.lhs, partners.forward, partners.hidden[0])
+        self.right = _Around(partners.rhs, partners.backward, partners.hidden[1])
         self.heap: list[tuple[float, int, int, int, int]] = []
         self.rank_left = _ranks(partners.lhs)
         self.rank_right = _ranks(partners.rhs)
@@ -183,15 +183,21 @@ class Follower:
 class _Around:
     """Neighbours of the unpaired nodes of one side."""
 
-    def __init__(self, side: CanonicalModule, partner: Sequence[int]) -> None:
+    def __init__(self, side: CanonicalModule, partner: Sequence[int], hidden: bytes) -> None:
         self.side = side
-        hidden = looked_through(side.flow)
         self.open = [n for n, p in enumerate(partner) if p < 0 and not hidden[n]]
         waiting = set(self.open)
         self.users: Neighbours = defaultdict(list)  # of unpaired nodes
         self.open_users: Neighbours = defaultdict(list)  # the unpaired ones, of any node
-        for node in range(len(hidden)):
-            if hidden[node]:
+        flow = side.flow
+        apart = waiting.isdisjoint
+        for node, sources in enumerate(flow.sources):
+            if hidden[node] or (
+                node not in waiting
+                and apart(sources)
+                and node not in flow.called
+                and node not in flow.back
+            ):
                 continue
             for source, slot in self.below(node):
                 if source in waiting:

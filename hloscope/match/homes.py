@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from hloscope.match.partners import Partners, looked_through, owners
+from hloscope.match.partners import Partners
 
 
 class Homes:
     """For each lhs computation, the rhs computation that holds most of its partners."""
 
     def __init__(self, partners: Partners) -> None:
-        self.left = owners(partners.lhs)
-        self.right = owners(partners.rhs)
+        self.left, self.right = partners.owners
         votes: dict[int, Counter[int]] = defaultdict(Counter)
-        hidden = looked_through(partners.lhs.flow)
+        hidden = partners.hidden[0]
         for node, other in enumerate(partners.forward[: len(self.left)]):
             if 0 <= other < len(self.right) and not hidden[node]:
                 votes[self.left[node]][self.right[other]] += 1

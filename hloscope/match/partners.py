@@ -15,6 +15,8 @@ class Partners:
     Attributes:
       forward: lhs node to rhs node, -1 for none.
       backward: rhs node to lhs node, -1 for none.
+      hidden: of each side, 1 for nodes that are looked through.
+      owners: of each side, the computation of each instruction's node.
       rules: lhs node to (rule, confidence), for the paired ones.
     """
 
@@ -23,6 +25,8 @@ class Partners:
     budget: Budget
     forward: list[int]
     backward: list[int]
+    hidden: tuple[bytes, bytes]
+    owners: tuple[list[int], list[int]]
     rules: dict[int, tuple[Rule, float]] = field(default_factory=dict)
     ambiguous: list[Ambiguity] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -36,6 +40,8 @@ class Partners:
             budget=budget,
             forward=[-1] * len(lhs.flow.sources),
             backward=[-1] * len(rhs.flow.sources),
+            hidden=(looked_through(lhs.flow), looked_through(rhs.flow)),
+            owners=(owners(lhs), owners(rhs)),
         )
 
     def pair(self, left: int, right: int, rule: Rule, confidence: float) -> None:
