@@ -35,7 +35,7 @@ def account(module: Module, trip_count: TripCount, context: CostContext = NO_CON
       trip_count: the trip count of a `while`; `hlo.trip_count` as a rule.
       context: what is known beside the module.
     """
-    graph, figures = Graph(module), replay(module)
+    graph, figures = Graph(module), replay(module, context.rules)
     runs = executions(module, figures, trip_count)
     mesh = context.mesh if context.mesh is not None else mesh_in(module)
     found = exchanges(graph, runs, mesh)

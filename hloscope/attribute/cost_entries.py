@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from hloscope.attribute.cost_custom_calls import CustomWork, custom_work, target_of
 from hloscope.attribute.cost_executions import Executions
 from hloscope.attribute.cost_shapes import device_share, dtype_text
-from hloscope.attribute.cost_traffic import traffic
+from hloscope.attribute.cost_traffic import NO_TRAFFIC, traffic
 from hloscope.attribute.cost_users import Graph
-from hloscope.attribute.cost_xla import Replay, own_arithmetic
+from hloscope.attribute.cost_xla import Replay
 from hloscope.model.canonical import Ref
 from hloscope.model.cost import CostEntry, add
 from hloscope.model.hlo import Computation, Instruction
@@ -44,7 +44,7 @@ def entries(graph: Graph, replay: Replay, runs: Executions, places: Places) -> I
         for number, instruction in enumerate(computation.instructions):
             if instruction.opcode not in UNLISTED:
                 ref = Ref(position, number)
-                work = _work(graph, replay, computation, instruction, fused=kernel is not None)
+                work = _work(graph, replay, ref, instruction, fused=kernel is not None)
                 yield _entry(computation, instruction, count, ref, kernel or ref, work, places)
 
 
@@ -78,29 +78,30 @@ def _entry(
 
 
 def _work(
-    graph: Graph, replay: Replay, computation: Computation, instruction: Instruction, *, fused: bool
+    graph: Graph, replay: Replay, ref: Ref, instruction: Instruction, *, fused: bool
 ) -> tuple[CustomWork, Maybe[int]]:
     """The figures of one execution with device memory's share; inside a fusion no byte moves."""
-    operands = [computation.instructions[n].shape for n in instruction.operands]
+    computation = graph.body(ref.computation)
     if instruction.opcode == "custom-call":
+        operands = [computation.instructions[n].shape for n in instruction.operands]
         known = custom_work(instruction, operands)
         if fused:
             known = known._replace(bytes_read=_ZERO, bytes_written=_ZERO)
         return known, _custom_device_bytes(known, instruction)
-    done = own_arithmetic(instruction, operands, replay.computations)
-    if done is None:
+    if ref in replay.unreadable:
         unreadable = Missing(f"the attributes of '{instruction.opcode}' instructions do not read")
         return CustomWork(unreadable, unreadable, unreadable, unreadable), unreadable
-    moved = None if fused else traffic(graph, computation, instruction)
-    return (
-        CustomWork(
-            _measured(done.flops),
-            _measured(done.transcendentals),
-            _measured(moved.read if moved else 0),
-            _measured(moved.written if moved else 0),
-        ),
-        _measured(moved.device if moved else 0),
+    # a fusion's arithmetic is that of its contents, which have entries of their own
+    done = replay.instructions[ref.computation][ref.instruction]
+    idle = instruction.opcode == "fusion"
+    moved = NO_TRAFFIC if fused else traffic(graph, computation, instruction)
+    figures = CustomWork(
+        _ZERO if idle else _measured(done.flops),
+        _ZERO if idle else _measured(done.transcendentals),
+        _measured(moved.read),
+        _measured(moved.written),
     )
+    return figures, _measured(moved.device)
 
 
 def _measured(value: int) -> Measured[int]:

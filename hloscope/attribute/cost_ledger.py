@@ -61,7 +61,7 @@ def build_ledger(
 
     Args:
       graph: the module, best an optimized one.
-      mine: XLA's figures by `CURRENT_RULES`.
+      mine: XLA's figures by the context's rules.
       runs: how often each computation runs.
       context: what is known beside the module.
       wire: what kernels send to other devices in one execution.
@@ -77,7 +77,7 @@ def build_ledger(
         untimed=untimed,
         totals={q: _total(listed, q) for q in Quantity},
         seconds=_seconds(listed, timed, untimed),
-        reconciliation=reconcile(graph, mine, runs, listed, context.rules, context.reported),
+        reconciliation=reconcile(graph, mine, runs, listed, context.reported),
         notes=runs.notes,
     )
 

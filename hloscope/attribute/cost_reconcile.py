@@ -11,12 +11,9 @@ from hloscope.attribute.cost_xla import (
     Replay,
     XlaCost,
     counted_callees,
-    replay,
 )
-from hloscope.attribute.cost_xla_rules import CURRENT_RULES, XlaRules
-from hloscope.model.canonical import Ref
 from hloscope.model.capture import CostFigures
-from hloscope.model.cost import CostEntry, Reconciliation, Step, add
+from hloscope.model.cost import CostEntry, Reconciliation, Step
 from hloscope.model.hlo import Instruction, Module
 from hloscope.model.units import Maybe, Measured
 
@@ -30,7 +27,6 @@ WRAPPERS = "what only waits or names values moves nothing"
 FUSIONS = "slices and updates in fusions are seen through bitcasts, a fusion reads a value once"
 SLICES = "all indices of a slice or update count, XLA counts the first"
 OTHER = "other rules of single opcodes"
-SIZES = "this XLA has sizes of its own for tiles, tuple tables, semaphores or kernels"
 
 
 def reconcile(
@@ -38,43 +34,42 @@ def reconcile(
     mine: Replay,
     runs: Executions,
     listed: Sequence[CostEntry],
-    rules: XlaRules = CURRENT_RULES,
     reported: CostFigures | None = None,
 ) -> Reconciliation:
     """Every step from XLA's body-once figures to the ledger's totals, with what each adds.
 
     Args:
       graph: the module.
-      mine: XLA's figures by `CURRENT_RULES`.
+      mine: XLA's figures by the rules of the XLA that made `reported`.
       runs: how often each computation runs.
       listed: the ledger's entries.
-      rules: the rules of the XLA that made `reported`.
       reported: XLA's own figures.
     """
-    module = graph.module
-    once = _program_total(mine, runs)
-    start = once if rules == CURRENT_RULES else _program_total(replay(module, rules), runs)
-    steps = {SIZES: _minus(once, start)}
+    start = _program_total(mine, runs)
     counts = _xla_counts(graph, runs, mine)
-    steps[BRANCHES] = _negative(_branch_surplus(module, counts, mine))
-    by_ref = {entry.ref: entry for entry in listed}
+    steps: dict[str, list[int]] = {}
+    _add(steps, BRANCHES, 1, _negative(_branch_surplus(graph.module, counts, mine)))
+    by_ref: dict[tuple[int, int], CostEntry] = {entry.ref: entry for entry in listed}
     for position, count in counts.items():
+        instructions = graph.body(position).instructions
         for number, xla in enumerate(mine.instructions[position]):
-            entry = by_ref.get(Ref(position, number))
-            if position in runs.kernels:
-                xla = xla._replace(bytes=0)  # a fusion's inner bytes stay inside
-            instruction = module.computations[position].instructions[number]
-            for rule, amount in _entry_steps(instruction, entry, xla, count):
-                steps[rule] = steps.get(rule, XlaCost()).plus(amount)
-    total = start
-    for amount in steps.values():
-        total = total.plus(amount)
+            entry = by_ref.get((position, number))
+            if entry is None and not any(xla):
+                continue
+            _entry_steps(steps, instructions[number], entry, xla, count)
+    total = start.plus(XlaCost(*(sum(figures) for figures in zip(*steps.values(), strict=True))))
     return Reconciliation(
         reported=reported,
         body_once=Step("XLA's rules, replayed", *start),
         steps=tuple(Step(rule, *amount) for rule, amount in steps.items() if any(amount)),
         total=Step("total", *total),
     )
+
+
+def _add(steps: dict[str, list[int]], rule: str, factor: int, amount: Sequence[int]) -> None:
+    sums = steps.setdefault(rule, [0, 0, 0])
+    for place in range(3):
+        sums[place] += factor * amount[place]
 
 
 def _program_total(figures: Replay, runs: Executions) -> XlaCost:
@@ -141,22 +136,30 @@ def _branch_surplus(module: Module, counts: Mapping[int, int], mine: Replay) -> 
 
 
 def _entry_steps(
-    instruction: Instruction, entry: CostEntry | None, xla: XlaCost, count: int
-) -> list[tuple[str, XlaCost]]:
+    steps: dict[str, list[int]],
+    instruction: Instruction,
+    entry: CostEntry | None,
+    xla: Sequence[int],
+    count: int,
+) -> None:
     """From XLA's figure, counted `count` times, to the entry's, counted as often as it runs."""
-    known = XlaCost() if entry is None else _known(entry)
-    changed = _times(_minus(known, xla), count)
-    steps = [(_rule(instruction), changed)]
+    known = (0, 0, 0) if entry is None else _known(entry)
+    if count and known != tuple(xla):
+        change = [after - before for after, before in zip(known, xla, strict=True)]
+        _add(steps, _rule(instruction), count, change)
     if entry is not None and isinstance(entry.executions, Measured):
-        steps.append((LOOPS, _times(known, entry.executions.value - count)))
+        if entry.executions.value != count:
+            _add(steps, LOOPS, entry.executions.value - count, known)
     elif entry is not None:
-        steps.append((UNKNOWN_LOOPS, _times(known, -count)))
-    return steps
+        _add(steps, UNKNOWN_LOOPS, -count, known)
 
 
-def _known(entry: CostEntry) -> XlaCost:
-    moved = add(entry.bytes_read, entry.bytes_written)
-    return XlaCost(_or_zero(entry.flops), _or_zero(entry.transcendentals), _or_zero(moved))
+def _known(entry: CostEntry) -> tuple[int, int, int]:
+    read, written = entry.bytes_read, entry.bytes_written
+    moved = 0
+    if isinstance(read, Measured) and isinstance(written, Measured):
+        moved = read.value + written.value
+    return _or_zero(entry.flops), _or_zero(entry.transcendentals), moved
 
 
 def _or_zero(figure: Maybe[int]) -> int:

@@ -91,6 +91,7 @@ def in_device_memory(shape: Shape) -> bool:
     return shape.layout is None or shape.layout.memory_space == 0
 
 
+@lru_cache(maxsize=65536)
 def dtype_text(shape: Shape) -> str:
     """The shape without layouts, as HLO text writes it (`bf16[8,128]`, `(f32[2], s32[])`)."""
     if shape.dtype == "tuple" or shape.elements:

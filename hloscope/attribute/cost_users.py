@@ -29,8 +29,10 @@ class Graph:
 def _users_of(body: Computation) -> Users:
     users: Users = {}
     for number, instruction in enumerate(body.instructions):
-        for operand in dict.fromkeys(instruction.operands):
-            users.setdefault(operand, []).append(number)
+        for operand in instruction.operands:
+            found = users.setdefault(operand, [])
+            if not found or found[-1] != number:
+                found.append(number)
     return users
 
 

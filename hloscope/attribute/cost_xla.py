@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hloscope.attribute.cost_custom_calls import read_estimate, target_of
-from hloscope.attribute.cost_flops import APPLIED, NOTHING, Arithmetic, arithmetic
+from hloscope.attribute.cost_flops import APPLIED, Arithmetic, arithmetic
 from hloscope.attribute.cost_traffic import is_bitcast
 from hloscope.attribute.cost_users import Graph, call_order, called
 from hloscope.attribute.cost_xla_fusion import fusion_bytes
@@ -56,10 +56,16 @@ Sums = Mapping[int, XlaCost]
 
 
 class Replay(NamedTuple):
-    """XLA's figures by position: of computations with all they call, of instructions alone."""
+    """XLA's figures by position: of computations with all they call, of instructions alone.
+
+    Attributes:
+      unreadable: instructions, as (computation, position), whose attributes make no sense; they
+        count no arithmetic.
+    """
 
     computations: Mapping[int, XlaCost]
     instructions: Mapping[int, tuple[XlaCost, ...]]
+    unreadable: frozenset[tuple[int, int]]
 
 
 def replay(module: Module, rules: XlaRules = CURRENT_RULES) -> Replay:
@@ -67,15 +73,35 @@ def replay(module: Module, rules: XlaRules = CURRENT_RULES) -> Replay:
     graph = Graph(module)
     sums: dict[int, XlaCost] = {}
     details: dict[int, tuple[XlaCost, ...]] = {}
+    unreadable: set[tuple[int, int]] = set()
+    fused = fused_computations(module)
     for position in call_order(module):
         computation = module.computations[position]
-        own = tuple(_own(graph, computation, i, sums, rules) for i in computation.instructions)
-        total = XlaCost()
-        for instruction, cost in zip(computation.instructions, own, strict=True):
-            total = total.plus(cost).plus(_below(graph, instruction, sums))
-        sums[position] = total
-        details[position] = own
-    return Replay(sums, details)
+        own: list[XlaCost] = []
+        total = [0, 0, 0]
+        for number, instruction in enumerate(computation.instructions):
+            cost = _own(graph, computation, instruction, sums, None if position in fused else rules)
+            if cost is None:
+                unreadable.add((position, number))
+                cost = _FREE
+            own.append(cost)
+            below = _below(graph, instruction, sums) if instruction.called else _FREE
+            for place in range(3):
+                total[place] += cost[place] + below[place]
+        sums[position] = XlaCost(*total)
+        details[position] = tuple(own)
+    return Replay(sums, details, frozenset(unreadable))
+
+
+def fused_computations(module: Module) -> frozenset[int]:
+    """Computations that are fused: their bytes never leave the chip, and count for nothing."""
+    return frozenset(
+        callee
+        for computation in module.computations
+        for instruction in computation.instructions
+        if instruction.opcode == "fusion"
+        for _, callee in instruction.called
+    )
 
 
 def _at(sums: Sums, position: int) -> XlaCost:
@@ -119,28 +145,37 @@ def _own(
     computation: Computation,
     instruction: Instruction,
     sums: Sums,
-    rules: XlaRules,
-) -> XlaCost:
-    operands = [computation.instructions[n].shape for n in instruction.operands]
-    if instruction.opcode == "custom-call":
+    rules: XlaRules | None,
+) -> XlaCost | None:
+    """The instruction's own figures; bytes are 0 where no rules say how they count."""
+    opcode = instruction.opcode
+    if opcode in _NO_BYTES:
+        return _FREE
+    if opcode == "custom-call":
         return _custom_call(instruction, rules)
-    if instruction.opcode == "fusion":
+    if opcode == "fusion":
         moving = _moving(graph, instruction)
         if moving is not None:
             return _own(graph, graph.body(moving[0]), moving[1], sums, rules)
-        return XlaCost(0, 0, fusion_bytes(graph, instruction, rules))
-    done = own_arithmetic(instruction, operands, sums) or NOTHING
-    return XlaCost(done.flops, done.transcendentals, _bytes(instruction, operands, rules))
+        return XlaCost(0, 0, fusion_bytes(graph, instruction, rules)) if rules else _FREE
+    operands = [computation.instructions[n].shape for n in instruction.operands]
+    done = _arithmetic(instruction, operands, sums)
+    if done is None:
+        return None
+    moved = _bytes(instruction, operands, rules) if rules else 0
+    return XlaCost(done.flops, done.transcendentals, moved)
 
 
-def _custom_call(instruction: Instruction, rules: XlaRules) -> XlaCost:
+def _custom_call(instruction: Instruction, rules: XlaRules | None) -> XlaCost:
+    if rules is None:
+        return XlaCost(UNKNOWN, 0, 0)
     if not rules.kernels or target_of(instruction) != _MOSAIC:
         return XlaCost(UNKNOWN, 0, UNKNOWN)
     estimate = read_estimate(instruction)
     return XlaCost() if estimate is None else XlaCost(*estimate)
 
 
-def own_arithmetic(
+def _arithmetic(
     instruction: Instruction, operands: Sequence[Shape], sums: Sums
 ) -> Arithmetic | None:
     """An instruction's arithmetic given its callees' sums; `None` where its text makes no sense."""

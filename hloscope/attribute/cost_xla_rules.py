@@ -61,4 +61,6 @@ def shape_size(shape: Shape, rules: XlaRules) -> int:
 
 def leaf_sizes(shape: Shape, rules: XlaRules) -> int:
     """XLA's size of all arrays in a value."""
+    if not shape.elements:
+        return shape_size(shape, rules)
     return sum(shape_size(leaf, rules) for leaf in leaves(shape))
