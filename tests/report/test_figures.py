@@ -18,6 +18,7 @@ from matplotlib.text import Annotation, Text
 
 import hloscope
 from hloscope import figures
+from hloscope.cli import cli
 from hloscope.errors import HloscopeError
 from hloscope.hlo import read_text
 from hloscope.model.canonical import Ref
@@ -180,6 +181,7 @@ def test_peaks_are_marked_side_by_side(peaks: tuple[int, int]) -> None:
 def test_the_line_follows_the_heap() -> None:
     ax = figures.memory_over_schedule(ledger([0, 3 * MIB, MIB], entry("a", 3 * MIB)))
     assert points(ax.lines[0]) == [(0, 0), (50, 3), (100, 1), (100, 1)]
+    assert ax.lines[0].get_drawstyle() == "steps-post"  # held until the next event
     assert ax.get_ylabel() == "live, MiB"
 
 
@@ -306,7 +308,8 @@ ENTRY e {
   a = f32[64,64] parameter(0)
   g = f32[64,512] all-gather(a), dimensions={1}, replica_groups=[1,8]<=[8], channel_id=1
   r = f32[64,64] all-reduce(a), to_apply=add, replica_groups=[1,8]<=[8], channel_id=2
-  ROOT t = (f32[64,512], f32[64,64]) tuple(g, r)
+  h = f32[64,512] all-gather(r), dimensions={1}, replica_groups=[1,8]<=[8], channel_id=3
+  ROOT t = (f32[64,512], f32[64,64], f32[64,512]) tuple(g, r, h)
 }
 """
 
@@ -318,10 +321,8 @@ def test_bytes_sent_are_stacked_by_kind() -> None:
     found = hloscope.compare(side(fewer, "x/one.hlo"), side(COLLECTIVES, "x/two.hlo")).communication
     ax = figures.communication_by_axis(found)
     assert_readable(ax)
-    gathered = reduced = (
-        7 * 64 * 64 * 4 / 1024
-    )  # of a ring of 8: 7 shards, then 2 * 7/8 of the whole
-    assert widths(ax) == [gathered, gathered, 0, reduced / 4]
+    # KiB in a ring of 8: each gathers 7 shards of 16 KiB, twice; reducing sends 2 * 7/8 of 16 KiB
+    assert spans(ax) == [(0, 224), (0, 224), (224, 224), (224, 252)]
     assert ax.get_title(loc="left") == "+28.00 KiB sent by one device in one step"
     assert [row.partition(": ")[2] for row in rows(ax)] == ["one.hlo", "two.hlo"]
 
@@ -408,3 +409,24 @@ def test_no_pyplot_state_is_left() -> None:
     drawn = list(every_figure())
     assert len(drawn) == 4
     assert plt.get_fignums() == []
+
+
+def diff_into(folder: Path, sides: Path) -> object:
+    for name in ("one", "two"):
+        (sides / f"{name}.hlo").write_text(COLLECTIVES)
+    arguments = ["diff", str(sides / "one.hlo"), str(sides / "two.hlo"), "--figures", str(folder)]
+    return cli([*arguments, "--figure-format", "svg"], standalone_mode=False)
+
+
+def test_the_diff_verb_writes_figures(tmp_path: Path) -> None:
+    assert diff_into(tmp_path / "new" / "folder", tmp_path) == 0
+    written = sorted((tmp_path / "new" / "folder").iterdir())
+    assert [path.name for path in written] == [
+        "communication_by_axis.svg", "cost_bytes_by_module.svg", "cost_flops_by_module.svg",
+    ]  # fmt: skip
+    assert all(b"</svg>" in path.read_bytes() for path in written)
+
+
+def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(HloscopeError, match="cannot make folder"):
+        diff_into(tmp_path / "one.hlo" / "folder", tmp_path)
