@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hloscope.capture import jax_stages, leaves, pickling, provenance
+from hloscope.capture import leaves, pickling, provenance
+from hloscope.capture.jax_private import stages
 from hloscope.capture.lowering import Lowering, lower
 from hloscope.capture.messages import DUMP, PROGRAM, Compiled, Lowered, Request
 from hloscope.capture.program_loading import failed, load_program
@@ -46,8 +47,8 @@ class Compilation:
         self._request = request
         self._folder = folder
         self._steps = steps
-        self._config = jax_stages.config_values()
-        jax_stages.configure("jax_hlo_source_file_canonicalization_regex", request.source_prefixes)
+        self._config = stages.config_values()
+        stages.configure("jax_hlo_source_file_canonicalization_regex", request.source_prefixes)
         self._target = parse_target(request.target)
         self._devices = target_devices(self._target)
         self._lowered: Any = None
@@ -63,7 +64,7 @@ class Compilation:
                 program, source = self._program()
             lowering = lower(program, self._devices, self._steps)
         self._lowered = lowering.lowered
-        module, bytecode = jax_stages.stablehlo(lowering.lowered)
+        module, bytecode = stages.stablehlo(lowering.lowered)
         (self._folder / PayloadName.STABLEHLO).write_bytes(bytecode)
         return self._describe(program, source, lowering, module, tuple(seen))
 
@@ -74,13 +75,13 @@ class Compilation:
           HloscopeError: the compiler refuses the program or a flag.
         """
         # a cached executable would leave no dump; the program itself may have turned it on
-        jax_stages.configure("jax_enable_compilation_cache", False)
+        stages.configure("jax_enable_compilation_cache", False)
         options = {**default_compile_options(self._target), **self._request.xla_flags}
         flags = {name: _flag(value) for name, value in options.items()}
         keep = (self._folder / PayloadName.COMPILE_OPTIONS).write_bytes
         executable = None
         said = ""
-        with _warnings_seen() as seen, jax_stages.compile_options_seen(keep):
+        with _warnings_seen() as seen, stages.compile_options_seen(keep):
             try:
                 with self._steps.step("compile"):
                     executable = self._lowered.compile(
@@ -91,8 +92,8 @@ class Compilation:
                 if "RESOURCE_EXHAUSTED" not in said:
                     raise _refusal(error, self._request) from error
         return Compiled(
-            memory=None if executable is None else jax_stages.memory_analysis(executable),
-            cost=None if executable is None else jax_stages.cost_analysis(executable),
+            memory=None if executable is None else stages.memory_analysis(executable),
+            cost=None if executable is None else stages.cost_analysis(executable),
             out_of_memory=said or None,
             warnings=tuple(seen),
             seconds=self._steps.seconds["compile"],
@@ -108,7 +109,7 @@ class Compilation:
             raise
         except Exception as error:  # unpickling imports the user's modules
             raise failed("unpickling the program", error, self._request.program) from error
-        return program, jax_stages.source_file(program.function)
+        return program, stages.source_file(program.function)
 
     def _describe(
         self,
@@ -118,8 +119,8 @@ class Compilation:
         module: str,
         seen: tuple[str, ...],
     ) -> Lowered:
-        known = jax_stages.facts(lowering.lowered)
-        names = jax_stages.argument_names(lowering.traced)
+        known = stages.facts(lowering.lowered)
+        names = stages.argument_names(lowering.traced)
         revision, dirty = provenance.git_state(source)
         return Lowered(
             module=module,

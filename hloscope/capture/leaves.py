@@ -8,7 +8,7 @@ from typing import Any
 import jax
 from jax.sharding import NamedSharding
 
-from hloscope.capture.jax_stages import Facts
+from hloscope.capture.jax_private.stages import Facts
 from hloscope.model.capture import Leaf
 
 

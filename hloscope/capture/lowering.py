@@ -10,7 +10,8 @@ import jax
 import numpy as np
 from jax.sharding import AbstractMesh, Mesh, NamedSharding
 
-from hloscope.capture import jax_stages, provenance
+from hloscope.capture import provenance
+from hloscope.capture.jax_private import stages
 from hloscope.capture.program_loading import failed
 from hloscope.capture.steps import Steps
 from hloscope.errors import HloscopeError
@@ -54,7 +55,7 @@ def _abstract_leaf(leaf: Any, devices: Sequence[Any]) -> Any:
         if isinstance(leaf, jax.ShapeDtypeStruct):
             return leaf
         sharding = None
-    return jax_stages.shape_of(leaf, None if sharding is None else concrete(sharding, devices))
+    return stages.shape_of(leaf, None if sharding is None else concrete(sharding, devices))
 
 
 def concrete(sharding: NamedSharding, devices: Sequence[Any]) -> NamedSharding:
@@ -100,9 +101,9 @@ def _lower(program: Program, devices: Sequence[Any], steps: Steps) -> Lowering:
     with program.context():
         with steps.step("trace"):
             traced = function.trace(*args, **kwargs)
-        mesh, axis_rules = jax_stages.ambient_mesh(), provenance.axis_rules()
-        config = jax_stages.config_values()
+        mesh, axis_rules = stages.ambient_mesh(), provenance.axis_rules()
+        config = stages.config_values()
         # not while tracing: what a trace computes eagerly needs a device that can
         with steps.step("lower"), jax.default_device(devices[0]):
-            lowered = jax_stages.unwrap(traced.lower())
+            lowered = stages.unwrap(traced.lower())
     return Lowering(traced=traced, lowered=lowered, mesh=mesh, axis_rules=axis_rules, config=config)

@@ -17,7 +17,7 @@ import jax
 import numpy as np
 from jax.sharding import NamedSharding
 
-from hloscope.capture import jax_stages
+from hloscope.capture.jax_private import stages
 from hloscope.errors import HloscopeError
 from hloscope.model.program import Program
 
@@ -63,7 +63,7 @@ def _shape(leaf: Any) -> Any:
     if not isinstance(leaf, jax.Array | np.ndarray):
         return leaf
     sharding = getattr(leaf, "sharding", None)
-    return jax_stages.shape_of(leaf, sharding if isinstance(sharding, NamedSharding) else None)
+    return stages.shape_of(leaf, sharding if isinstance(sharding, NamedSharding) else None)
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it has no types
@@ -97,7 +97,7 @@ def _reduce_jitted(jitted: Any) -> tuple[Any, ...]:
     module, name = jitted.__module__, jitted.__qualname__
     if module != "__main__" and _attribute(sys.modules.get(module), name) is jitted:
         return _named, (module, name)
-    return _jitted, jax_stages.jit_arguments(jitted)
+    return _jitted, stages.jit_arguments(jitted)
 
 
 def _attribute(value: Any, name: str) -> Any:

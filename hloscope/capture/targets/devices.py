@@ -46,17 +46,17 @@ def target_devices(target: Target) -> list[jax.Device]:
 
 
 def _described(target: Target) -> list[jax.Device]:
-    from hloscope.capture import jax_private
+    from hloscope.capture.jax_private import devices
 
     if target.chip.platform == "gpu":
         hosts = max(1, target.device_count // GPUS_PER_HOST)
-        return jax_private.gpu_devices(
+        return devices.gpu_devices(
             hosts=hosts,
             gpus_per_host=target.device_count // hosts,
             description=gpu_description(target.chip.name),
         )
     entry = tpu_chips()[target.chip.name]
-    return jax_private.tpu_devices(
+    return devices.tpu_devices(
         f"{target.chip.name}:{target.topology}",
         host_bounds=_host_bounds(entry, target.topology),
         chip_config=entry.chip_config,

@@ -9,7 +9,7 @@ from flax import nnx
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from hloscope.capture import jax_stages as stages
+from hloscope.capture.jax_private import stages
 from hloscope.capture import leaves
 
 mesh = Mesh(np.array(jax.devices()).reshape(2, 2), ("a", "b"))

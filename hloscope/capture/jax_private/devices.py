@@ -1,8 +1,4 @@
-"""JAX's unstable doors to devices that nobody owns.
-
-Tried with jax 0.10.2 (libtpu 0.0.42) and 0.12.0 (libtpu 0.0.50); tests/capture/test_jax_private.py
-says when a release changes one. Importing this module imports JAX.
-"""
+"""JAX's unstable doors to devices that nobody owns; importing this module imports JAX."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """Facts of JAX's lowering that its public interface does not give.
 
-Tried with jax 0.10.2 and 0.12.0; tests/capture/test_jax_stages.py says when a release breaks it.
 Every public way was looked for first.
 """
 
