@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from hloscope.model.communication import CommunicationDelta, CommunicationLedger, Kind
 from hloscope.model.units import Measured
 from hloscope.report.figures.labels import bytes_unit, cut, side_names
-from hloscope.report.figures.style import SERIES, SMALL, axes_of, empty, finish, rows_height
+from hloscope.report.figures.style import CLEAR, SERIES, SMALL, axes_of, empty, finish, rows_height
 from hloscope.report.numbers import bytes_text, signed
 
 _WIDTH = 40
@@ -94,7 +94,7 @@ def _name_rows(
     ends = [sent[side].get(axis, Counter()).total() for axis, side in rows]
     for place, end in zip(places, ends, strict=True):
         ax.annotate(bytes_text(end), xy=(end / unit, place), xytext=(4, 0),
-                    textcoords="offset points", va="center", fontsize=SMALL)  # fmt: skip
+                    textcoords="offset points", va="center", fontsize=SMALL, bbox=CLEAR)  # fmt: skip
     ax.set_xlim(0, max(ends) / unit * 1.18)
 
 
