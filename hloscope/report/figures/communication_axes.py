@@ -93,8 +93,15 @@ def _name_rows(
     ax.set_ylim(places[-1] + 0.6, -0.6)
     ends = [sent[side].get(axis, Counter()).total() for axis, side in rows]
     for place, end in zip(places, ends, strict=True):
-        ax.annotate(bytes_text(end), xy=(end / unit, place), xytext=(4, 0),
-                    textcoords="offset points", va="center", fontsize=SMALL, bbox=CLEAR)  # fmt: skip
+        ax.annotate(
+            bytes_text(end),
+            xy=(end / unit, place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=SMALL,
+            bbox=CLEAR,
+        )
     ax.set_xlim(0, max(ends) / unit * 1.18)
 
 
