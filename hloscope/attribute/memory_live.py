@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -78,6 +79,7 @@ def slots(
             offset = offsets.get(buffer, 0)
             taken.append((offset, offset + sizes.get(buffer, 0)))
             yield Slot(offset, sizes.get(buffer, 0), ids, traced=True)
+    taken.sort()
     traced = {e.buffer_id for e in trace.events} if trace is not None else set()
     fixed: dict[tuple[int, int], list[int]] = {}
     for assigned in allocation.assigned:
@@ -86,8 +88,12 @@ def slots(
             fixed.setdefault(slot, []).append(assigned.logical_buffer_id)
     # largest first: a smaller one inside it shares its memory
     for start, end in sorted(fixed, key=lambda slot: (slot[0] - slot[1], slot[0])):
-        if not any(start < other_end and other < end for other, other_end in taken):
-            taken.append((start, end))
+        at = bisect_left(taken, (start, end))
+        # what is taken does not overlap, so only the neighbours can be in the way
+        if not any(
+            start < other_end and other < end for other, other_end in taken[max(at - 1, 0) : at + 1]
+        ):
+            taken.insert(at, (start, end))
             yield Slot(start, end - start, tuple(fixed[start, end]), traced=False)
 
 

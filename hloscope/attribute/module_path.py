@@ -20,7 +20,9 @@ _CARRY = frozenset({
     "optimization-barrier", "async-start", "async-done", "slice-start", "slice-done",
 })  # fmt: skip
 # steps looked around an instruction for one whose module is known
-_NEIGHBOURHOOD = 5
+NEIGHBOURHOOD = 5
+# instructions looked at on the way: a constant can have thousands of users
+_NEIGHBOURS = 48
 # optimizer states mirror the parameters below these steps
 _OPTIMIZER_STEPS = frozenset({"opt_state", "mu", "nu", "m", "v", "trace"})
 # what a module can be called; einsum and the like open scopes named by their equation
@@ -61,16 +63,17 @@ class ModulePaths:
         """State path of the input that a value is, unchanged but for its form; empty for none."""
         return self._state.get(ref, {}).get(index, ())
 
-    def path(self, ref: Ref) -> ModulePath:
+    def path(self, ref: Ref, steps: int = NEIGHBOURHOOD) -> ModulePath:
         """The module that an instruction belongs to.
 
         In this order: the state that it is; scopes of its op_name; the state that flows into it;
-        the module of a neighbour in the graph; the Python function that it comes from.
+        the module of a neighbour in the graph, at most `steps` away; the Python function that it
+        comes from.
         """
         sure = self._sure(ref)
         if sure.path:
             return sure
-        return self._near(ref) or self._from_frame(ref)
+        return self._near(ref, steps) or self._from_frame(ref)
 
     def frame(self, ref: Ref) -> StackFrame | None:
         """The Python frame to show for an instruction, `None` where the source has none."""
@@ -102,13 +105,13 @@ class ModulePaths:
             return NO_PATH
         return ModulePath(owner(max(sized)[1]), PathSource.FLOW)
 
-    def _near(self, ref: Ref) -> ModulePath | None:
+    def _near(self, ref: Ref, steps: int) -> ModulePath | None:
         seen = {ref.instruction}
         ring = [ref.instruction]
-        for _ in range(_NEIGHBOURHOOD):
+        for _ in range(steps):
             following: list[int] = []
             for at in ring:
-                for other in self._around(ref.computation, at):
+                for other in self._around(ref.computation, at)[:_NEIGHBOURS]:
                     if other not in seen:
                         seen.add(other)
                         following.append(other)
@@ -116,6 +119,8 @@ class ModulePaths:
                 found = self._sure(Ref(ref.computation, other))
                 if found.path and found.source is not PathSource.STATE:
                     return ModulePath(found.path, PathSource.NEIGHBOUR)
+            if len(seen) > _NEIGHBOURS:
+                return None
             ring = following
         return None
 
