@@ -10,7 +10,12 @@ from hloscope.model.comparison import Comparison
 from hloscope.model.source import Source
 from hloscope.model.units import Bytes, Maybe, Measured, Missing
 from hloscope.report.changes import changes_section, graph_section
-from hloscope.report.cost_delta import communication_blocks, cost_delta_blocks
+from hloscope.report.cost_delta import (
+    communication_blocks,
+    cost_delta_blocks,
+    has_collectives,
+    step_line,
+)
 from hloscope.report.document import Block, Document, Note, Section, Tone
 from hloscope.report.environment import alarm, environment_section, leaves_section
 from hloscope.report.figures_table import (
@@ -72,6 +77,7 @@ def _lead(comparison: Comparison) -> Iterator[Note]:
         yield Note(text=f"the two sides part at: {parted[0]}", tone=Tone.BAD)
     yield from alarm(comparison.environment)
     yield from _gap(comparison)
+    yield Note(text=step_line(comparison.cost, comparison.communication))
     for side in (comparison.lhs, comparison.rhs):
         if side.capture is not None and side.capture.out_of_memory is not None:
             yield _does_not_fit(side, side.capture.out_of_memory)
@@ -142,7 +148,7 @@ def _cost(comparison: Comparison, everything: bool) -> Iterator[Section]:
         blocks.append(cost_table(lhs.cost, rhs.cost))
     blocks += cost_delta_blocks(comparison.cost, everything=everything)
     yield Section(title="cost of one step on one device", blocks=tuple(blocks))
-    if comparison.communication.lhs.collectives or comparison.communication.rhs.collectives:
+    if has_collectives(comparison.communication):
         sent = communication_blocks(comparison.communication, everything=everything)
         yield Section(title="communication", blocks=tuple(sent))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from hloscope.attribute import By, CostGroup, group_delta
 from hloscope.model.communication import CollectiveChange, CommunicationDelta
-from hloscope.model.cost import CostDelta, Quantity, Total
+from hloscope.model.cost import CostDelta, CostLedger, Quantity, Total
 from hloscope.model.units import Maybe, Measured
 from hloscope.report.document import Block, Note, Table, Tone
 from hloscope.report.numbers import (
@@ -38,6 +38,34 @@ def cost_delta_blocks(delta: CostDelta, *, everything: bool = False) -> Iterator
         yield Note(text=f"note: {note}", tone=Tone.QUIET)
 
 
+def step_line(cost: CostDelta, sent: CommunicationDelta) -> str:
+    """What a step computes, moves and sends, and how much more or less that is, on one line."""
+    moved = [_moved(cost.lhs), _moved(cost.rhs)]
+    flops = [ledger.totals[Quantity.FLOPS] for ledger in (cost.lhs, cost.rhs)]
+    parts = [_change("computes", flops[0], flops[1], _flops)]
+    parts.append(_change("moves", moved[0], moved[1], bytes_text))
+    if has_collectives(sent):
+        parts.append(_change("sends", sent.lhs.wire_bytes, sent.rhs.wire_bytes, bytes_text))
+    return f"a step {', '.join(parts)}"
+
+
+def has_collectives(delta: CommunicationDelta) -> bool:
+    """Whether either side communicates at all."""
+    return bool(delta.lhs.collectives or delta.rhs.collectives)
+
+
+def _change(verb: str, lhs: Total, rhs: Total, text: Callable[[float], str]) -> str:
+    before, after = _least(lhs, text(lhs.known)), _least(rhs, text(rhs.known))
+    if lhs == rhs:
+        return f"{verb} {before} on both sides"
+    ratio = percent_text(rhs.known - lhs.known, lhs.known)
+    return f"{verb} {before} -> {after}{f' ({ratio})' if ratio else ''}"
+
+
+def _moved(ledger: CostLedger) -> Total:
+    return _sum(ledger.totals[Quantity.BYTES_READ], ledger.totals[Quantity.BYTES_WRITTEN])
+
+
 def communication_blocks(delta: CommunicationDelta, *, everything: bool = False) -> Iterator[Block]:
     """Bytes that one device sends in one step, then the collectives that differ."""
     lhs, rhs = delta.lhs.wire_bytes, delta.rhs.wire_bytes
@@ -59,7 +87,7 @@ def communication_blocks(delta: CommunicationDelta, *, everything: bool = False)
 
 def _totals(delta: CostDelta) -> Table:
     lhs, rhs = delta.lhs.totals, delta.rhs.totals
-    moved = [_sum(side[Quantity.BYTES_READ], side[Quantity.BYTES_WRITTEN]) for side in (lhs, rhs)]
+    moved = [_moved(delta.lhs), _moved(delta.rhs)]
     rows = (
         _total("FLOPs", lhs[Quantity.FLOPS], rhs[Quantity.FLOPS], _flops),
         _total("bytes moved", moved[0], moved[1], bytes_text),
