@@ -28,17 +28,19 @@ class Schedule:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.position: dict[Ref, int] = {}
-        self._names: dict[tuple[str, str], Ref] = {
-            (c.name, i.name): Ref(n, k)
-            for n, c in enumerate(module.computations)
-            for k, i in enumerate(c.instructions)
-        }
+        self._names: dict[tuple[str, str], Ref] = {}
         self._users: dict[int, dict[int, list[int]]] = {}
         if module.entry is not None:
             self._walk(module.entry)
 
     def find(self, computation: str, instruction: str) -> Ref | None:
         """The instruction of a heap event."""
+        if not self._names:
+            self._names = {
+                (c.name, i.name): Ref(n, k)
+                for n, c in enumerate(self.module.computations)
+                for k, i in enumerate(c.instructions)
+            }
         return self._names.get((computation, instruction))
 
     def order(self, ref: Ref) -> int:
