@@ -22,7 +22,7 @@ def called_alike(joined: Joined) -> tuple[frozenset[int], frozenset[int]]:
             lhs_other.update(called)
             rhs_other.update(theirs)
     for node, roots in joined.rhs.called.items():
-        if joined.rhs_partners[node] == NONE:
+        if joined.rhs_partners[node] not in joined.lhs.called:
             rhs_other.update(joined.rhs.computation_of[root] for _, root in roots)
     return frozenset(left.keys() - lhs_other), frozenset(right.keys() - rhs_other)
 
@@ -37,6 +37,18 @@ def same_called(joined: Joined, left: int, right: int) -> bool:
         return False
     roots = zip((root for _, root in lhs), (root for _, root in rhs), strict=True)
     return all(joined.same(a, b) or _equal_content(joined, a, b) for a, b in roots)
+
+
+def changed_inside(joined: Joined, left: int, right: int) -> bool:
+    """Whether what two paired instructions call returns values without partners on both sides.
+
+    Then those are the cause, rather than that another computation is called.
+    """
+    lhs, rhs = joined.lhs.called.get(left, ()), joined.rhs.called.get(right, ())
+    if [role for role, _ in lhs] != [role for role, _ in rhs]:
+        return False
+    roots = [(a, b) for (_, a), (_, b) in zip(lhs, rhs, strict=True) if not joined.same(a, b)]
+    return all(joined.partners[a] == joined.rhs_partners[b] == NONE for a, b in roots)
 
 
 def _equal_content(joined: Joined, left: int, right: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from hloscope.diff.called import same_called
+from hloscope.diff.called import changed_inside, same_called
 from hloscope.diff.fields import label_changes, layout_changes
 from hloscope.diff.joined import NONE, Item, Joined, Side
 from hloscope.model.canonical import NodeKind
@@ -27,8 +27,8 @@ def paired_item(joined: Joined, left: int, right: int) -> Item:
     """What differs at a pair of nodes: of its own, and by consequence."""
     item = Item(left, right)
     slots = _aligned(joined, left, right)
-    if joined.lhs.kinds[left] != NodeKind.WRAPPER:
-        for change, explained in _operand_changes(joined, slots):
+    if not _is_wrapper(joined, left, right):
+        for change, explained in _operand_changes(joined, slots, _commutes(joined, left, right)):
             (item.derived if explained else item.own).append(change)
     for change, explained in _control_changes(joined, left, right):
         (item.derived if explained else item.own).append(change)
@@ -36,10 +36,14 @@ def paired_item(joined: Joined, left: int, right: int) -> Item:
     found = [*_property_changes(joined, left, right)]
     classes = {change.change_class for change in found}
     for change in found:
-        explained = _explained(joined, left, change, carriers, classes)
+        opcodes = {joined.lhs.label(left).opcode, joined.rhs.label(right).opcode}
+        explained = _explained(joined, opcodes, change, carriers, classes)
         (item.derived if explained else item.own).append(change)
     item.own.extend(_place_changes(joined, left, right))
-    item.own.extend(_called_changes(joined, left, right))
+    if not same_called(joined, left, right):
+        texts = _callees(joined.lhs, left), _callees(joined.rhs, right)
+        change = FieldChange(ChangeClass.CALLED, "calls", *texts)
+        (item.derived if changed_inside(joined, left, right) else item.own).append(change)
     return item
 
 
@@ -49,14 +53,14 @@ def _property_changes(joined: Joined, left: int, right: int) -> Iterator[FieldCh
     if lhs.layout_of[left] != rhs.layout_of[right] and left < lhs.size and right < rhs.size:
         shapes = lhs.instruction(left).shape, rhs.instruction(right).shape
         # positions in a wrapper's tuple are noise; what it carries has layouts of its own
-        if lhs.kinds[left] != NodeKind.WRAPPER or shapes[0].dtype != "tuple":
+        if not _is_wrapper(joined, left, right) or "tuple" not in (s.dtype for s in shapes):
             yield from layout_changes(*shapes)
 
 
 def _aligned(joined: Joined, left: int, right: int) -> list[Slot]:
     """Operands by slot; those of a commutative operation by partner."""
     lhs, rhs = joined.lhs.sources[left], joined.rhs.sources[right]
-    if len(lhs) == len(rhs) == 2 and joined.lhs.canonical.flow.commutative[left]:
+    if len(lhs) == len(rhs) == 2 and _commutes(joined, left, right):
         crossed = joined.same(lhs[0], rhs[1]) or joined.same(lhs[1], rhs[0])
         straight = joined.same(lhs[0], rhs[0]) or joined.same(lhs[1], rhs[1])
         if crossed and not straight:
@@ -66,16 +70,38 @@ def _aligned(joined: Joined, left: int, right: int) -> list[Slot]:
     return list(zip((lhs + pad)[:longest], (rhs + pad)[:longest], strict=True))
 
 
-def _operand_changes(joined: Joined, slots: list[Slot]) -> Iterator[tuple[FieldChange, bool]]:
+def _is_wrapper(joined: Joined, left: int, right: int) -> bool:
+    return NodeKind.WRAPPER in (joined.lhs.kinds[left], joined.rhs.kinds[right])
+
+
+def _commutes(joined: Joined, left: int, right: int) -> bool:
+    lhs, rhs = joined.lhs.canonical.flow, joined.rhs.canonical.flow
+    return bool(lhs.commutative[left] and rhs.commutative[right])
+
+
+def _operand_changes(
+    joined: Joined, slots: list[Slot], commutes: bool
+) -> Iterator[tuple[FieldChange, bool]]:
     wrong = [(k, a, b) for k, (a, b) in enumerate(slots) if not joined.same(a, b)]
     if not wrong:
         return
     lone = [joined.lone(a, b) for _, a, b in wrong]
     swapped = not any(lone) and _same_set(joined, [(a, b) for _, a, b in wrong])
     kind = ChangeClass.OPERAND_ORDER if swapped else ChangeClass.OPERAND
-    for (number, a, b), explained in zip(wrong, lone, strict=True):
-        left, right = _name(joined.lhs, a), _name(joined.rhs, b)
-        yield FieldChange(kind, f"operand {number}", left, right), explained
+    found = [
+        (
+            # which of two operands that commute is which says nothing
+            "operand" if commutes else f"operand {number}",
+            _name(joined.lhs, a),
+            _name(joined.rhs, b),
+            explained,
+        )
+        for (number, a, b), explained in zip(wrong, lone, strict=True)
+    ]
+    if commutes:
+        found.sort(key=lambda f: sorted((f[1] or "", f[2] or "")))
+    for name, left, right, explained in found:
+        yield FieldChange(kind, name, left, right), explained
 
 
 def _same_set(joined: Joined, slots: list[Slot]) -> bool:
@@ -89,7 +115,7 @@ def _name(side: Side, node: int) -> str | None:
 
 def _results(joined: Joined, left: int, right: int) -> Iterator[Slot]:
     """What the computations called by a wrapper return: its shape is theirs."""
-    if joined.lhs.kinds[left] != NodeKind.WRAPPER:
+    if not _is_wrapper(joined, left, right):
         return
     roots = dict(joined.rhs.called.get(right, ()))
     for role, root in joined.lhs.called.get(left, ()):
@@ -102,23 +128,22 @@ def _results(joined: Joined, left: int, right: int) -> Iterator[Slot]:
 
 def _explained(
     joined: Joined,
-    left: int,
+    opcodes: set[str],
     change: FieldChange,
     carriers: list[Slot],
     classes: set[ChangeClass],
 ) -> bool:
     """Whether what the node reads changed in the same way."""
-    opcode = joined.lhs.label(left).opcode
     kind = change.change_class
     if kind is ChangeClass.DTYPE:
-        return opcode not in _SETS_DTYPE and _any_shape(joined, carriers, "dtype")
+        return not opcodes & _SETS_DTYPE and _any_shape(joined, carriers, "dtype")
     if kind is ChangeClass.SHAPE:
-        return opcode != "parameter" and _any_shape(joined, carriers, "dims")
+        return "parameter" not in opcodes and _any_shape(joined, carriers, "dims")
     if change.name in _SPELLS_EXTENTS:
         reshaped = _any_shape(joined, carriers, "dims") or _any_shape(joined, carriers, "dtype")
         return reshaped or bool(classes & {ChangeClass.SHAPE, ChangeClass.DTYPE})
     if kind in (ChangeClass.LAYOUT, ChangeClass.TILING, ChangeClass.MEMORY_SPACE):
-        return opcode not in _SETS_LAYOUT and _any_layout(joined, carriers, kind)
+        return not opcodes & _SETS_LAYOUT and _any_layout(joined, carriers, kind)
     return False
 
 
@@ -156,12 +181,6 @@ def _place_changes(joined: Joined, left: int, right: int) -> Iterator[FieldChang
         # a boundary that one side lacks is reported itself, once, not with all that is in it
         if not joined.same(outer, other) and not joined.lone(outer, other):
             yield FieldChange(kind, name, _name(lhs, outer), _name(rhs, other))
-
-
-def _called_changes(joined: Joined, left: int, right: int) -> Iterator[FieldChange]:
-    if not same_called(joined, left, right):
-        texts = _callees(joined.lhs, left), _callees(joined.rhs, right)
-        yield FieldChange(ChangeClass.CALLED, "calls", *texts)
 
 
 def _callees(side: Side, node: int) -> str | None:

@@ -14,6 +14,9 @@ from hloscope.model.canonical import CanonicalModule
 from hloscope.model.changes import HeaderChange, ModuleDiff, Region, ScheduleChange, Verdict
 from hloscope.model.pairing import Pairing
 
+# instructions that nothing tells apart can be wired differently all the same
+UNNAMED = "the fingerprints differ, yet no single instruction does: wiring among equals differs"
+
 
 def compare(
     lhs: CanonicalModule,
@@ -40,7 +43,8 @@ def compare(
     joined = Joined(lhs, rhs, pairing)
     groups = regions(joined, collect(joined))
     found = Writer(joined, flops, trips).regions(Folder(joined).fold_regions(groups))
-    return _diff(joined, found, header_changes(joined), schedule_changes(joined))
+    header, schedule = header_changes(joined), schedule_changes(joined)
+    return _diff(joined, found, header, schedule)
 
 
 def _nothing(lhs: CanonicalModule, rhs: CanonicalModule, pairing: Pairing) -> ModuleDiff:
@@ -77,9 +81,11 @@ def _diff(
         paired=len(joined.pairing.pairs),
         lhs_only=len(joined.pairing.lhs_only),
         rhs_only=len(joined.pairing.rhs_only),
-        notes=_notes(lhs, rhs, joined.pairing),
+        notes=_notes(lhs, rhs, joined.pairing, *([] if found or header or schedule else [UNNAMED])),
     )
 
 
-def _notes(lhs: CanonicalModule, rhs: CanonicalModule, pairing: Pairing) -> tuple[str, ...]:
-    return tuple(sorted({*lhs.notes, *rhs.notes, *pairing.notes}))
+def _notes(
+    lhs: CanonicalModule, rhs: CanonicalModule, pairing: Pairing, *more: str
+) -> tuple[str, ...]:
+    return tuple(sorted({*lhs.notes, *rhs.notes, *pairing.notes, *more}))

@@ -38,9 +38,7 @@ def _tracing(lhs: Provenance, rhs: Provenance) -> Iterator[EnvironmentDifference
     yield from _scalar(
         EnvironmentPart.MESH, "ambient mesh", _mesh(lhs.ambient_mesh), _mesh(rhs.ambient_mesh)
     )
-    yield from _scalar(
-        EnvironmentPart.MESH, "set by", lhs.ambient_mesh_from, rhs.ambient_mesh_from
-    )
+    yield from _scalar(EnvironmentPart.MESH, "set by", lhs.ambient_mesh_from, rhs.ambient_mesh_from)
     # rules are tried in order, so their order is part of what they say
     yield from _scalar(
         EnvironmentPart.AXIS_RULES, "rules", _rules(lhs.axis_rules), _rules(rhs.axis_rules)

@@ -37,13 +37,16 @@ def _changed_pairs(joined: Joined) -> Iterator[Item]:
     label_on_rhs = _translated(lhs, rhs)
     held, held_rhs = lhs.canonical.flow.control, rhs.canonical.flow.control
     for left, right in enumerate(partners):
-        if right == NONE or lhs.kinds[left] in _SILENT:
+        if right == NONE or lhs.kinds[left] in _SILENT or rhs.kinds[right] in _SILENT:
             continue
         if (
             label_on_rhs[lhs.label_of[left]] == rhs.label_of[right]
             and lhs.layout_of[left] == rhs.layout_of[right]
             and tuple([partners[s] for s in lhs.sources[left]]) == rhs.sources[right]
-            and (left not in lhs.called or same_called(joined, left, right))
+            and (
+                (left not in lhs.called and right not in rhs.called)
+                or same_called(joined, left, right)
+            )
             and left not in held
             and right not in held_rhs
             and _same_place(joined, left, right)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hloscope.model.canonical import Ref
-from hloscope.model.changes import Change, HeaderChange, Instance, Region, ScheduleChange
+from hloscope.model.changes import Change, HeaderChange, Instance, Place, Region, ScheduleChange
 
 # behind every real place
 _NOWHERE = Ref(1 << 62, 0)
@@ -14,9 +14,10 @@ Key = tuple[object, ...]
 
 
 def instance_key(instance: Instance) -> Key:
-    """By the earlier of the two places, whichever side it is on; then lhs before rhs."""
+    """By the earlier of the two places, whichever side it is on; then by name."""
     lhs, rhs = instance.lhs or _NOWHERE, instance.rhs or _NOWHERE
-    return (min(lhs, rhs), max(lhs, rhs), lhs, rhs)
+    names = sorted((instance.lhs_name or "", instance.rhs_name or ""))
+    return (min(lhs, rhs), max(lhs, rhs), *names, lhs, rhs)
 
 
 def ordered_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
@@ -42,8 +43,13 @@ def ordered_schedule(changes: Iterable[ScheduleChange]) -> tuple[ScheduleChange,
 
 
 def _change_key(change: Change) -> Key:
-    texts = [place.text if place else "" for place in (change.lhs, change.rhs)]
-    return (*instance_key(change.instances[0]), *texts)
+    texts = [_text(change.lhs), _text(change.rhs)]
+    return (*instance_key(change.instances[0])[:4], *sorted(texts), *texts)
+
+
+def _text(place: Place | None) -> tuple[str, ...]:
+    """What tells two values of one instruction apart: what makes them and who reads them."""
+    return () if place is None else (place.text, *place.operands, *place.users)
 
 
 def _region_key(region: Region) -> Key:

@@ -117,7 +117,10 @@ class Writer:
         return self._joined.rhs, item.rhs
 
     def _item_key(self, item: Item) -> tuple[object, ...]:
-        return instance_key(self._instance(item))
+        """Slots of one loop that start alike are told apart by what the body puts there."""
+        lhs, rhs = self._joined.lhs, self._joined.rhs
+        last = sorted((_last_source(lhs, item.lhs), _last_source(rhs, item.rhs)))
+        return (*instance_key(self._instance(item))[:4], *last)
 
     def _instance(self, item: Item) -> Instance:
         lhs, rhs = self._joined.lhs, self._joined.rhs
@@ -135,6 +138,11 @@ class Writer:
             sum(w.flops for w in weights),
             all(w.counted for w in weights),
         )
+
+
+def _last_source(side: Side, node: int) -> str:
+    sources = () if node == NONE else side.sources[node]
+    return side.name(sources[-1]) if sources else ""
 
 
 def _confidence(pairing: Pairing) -> dict[tuple[Ref | None, Ref | None], float]:

@@ -308,3 +308,19 @@ def test_control_dependence_is_a_change() -> None:
     assert found.regions[0].heads[0].fields == (
         FieldChange(ChangeClass.CONTROL, "runs after", None, "t"),
     )
+
+
+def test_change_inside_a_reducer_is_the_cause() -> None:
+    found = compare(BASE, edited("ROOT c = f32[] add(a, b)", "ROOT c = f32[] maximum(a, b)"))
+    (region,) = found.regions
+    assert {c.lhs.name for c in region.heads if c.lhs} == {"c"}
+    assert {c.rhs.name for c in region.heads if c.rhs} == {"c"}
+
+
+def test_custom_call_that_calls_something_now() -> None:
+    base = edited("tanh(d)", 'custom-call(d), custom_call_target="f"')
+    found = compare(base, edited('target="f"', 'target="f", called_computations={sum}', base))
+    assert heads(found) == [("t", "t", (ChangeClass.CALLED,))]
+    assert found.regions[0].heads[0].fields == (
+        FieldChange(ChangeClass.CALLED, "calls", None, "called_computations sum: add"),
+    )

@@ -87,6 +87,15 @@ def test_mirroring_the_sides_mirrors_the_diff(
 
 
 @bounded
+@given(seeds, sizes, seeds, sizes)
+def test_mirroring_holds_for_programs_that_share_nothing(
+    seed: int, size: int, other: int, other_size: int
+) -> None:
+    lhs, rhs = made(seed, size), made(other, other_size)
+    assert diff.mirrored(compare(lhs, rhs)) == compare(rhs, lhs)
+
+
+@bounded
 @given(seeds, sizes, seeds, st.sampled_from(sorted(EDITS)))
 def test_every_edit_is_found(seed: int, size: int, edits: int, kind: str) -> None:
     module = made(seed, size)
