@@ -22,7 +22,7 @@ _CARRY = frozenset({
 # steps looked around an instruction for one whose module is known
 NEIGHBOURHOOD = 5
 # instructions looked at on the way: a constant can have thousands of users
-_NEIGHBOURS = 48
+_NEIGHBOURS = 24
 # optimizer states mirror the parameters below these steps
 _OPTIMIZER_STEPS = frozenset({"opt_state", "mu", "nu", "m", "v", "trace"})
 # what a module can be called; einsum and the like open scopes named by their equation
