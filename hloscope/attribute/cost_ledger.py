@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from hloscope.attribute.cost_entries import ModulePath, Place, Places, entries
 from hloscope.attribute.cost_executions import Executions
@@ -83,7 +84,8 @@ def build_ledger(
 
 
 def _total(listed: Sequence[CostEntry], quantity: Quantity) -> Total:
-    return total_of(times(e.executions, getattr(e, quantity.value)) for e in listed)
+    figure = attrgetter(quantity.value)
+    return total_of(times(entry.executions, figure(entry)) for entry in listed)
 
 
 def _seconds(

@@ -63,11 +63,17 @@ def module_paths(source: Source) -> ModulePath:
 
 def source_lines(module: Module) -> Callable[[Ref], str]:
     """A function from an instruction to the `file:line` that it comes from, without folders."""
+    # instructions by the thousand share a few hundred places
+    known: dict[tuple[int, str, int], str] = {}
 
     def line(ref: Ref) -> str:
         instruction = module.computations[ref.computation].instructions[ref.instruction]
-        frame = hlo.origin(module, instruction)
-        return f"{PurePath(frame.file).name}:{frame.line}" if frame else ""
+        metadata = instruction.metadata
+        place = (metadata.stack_frame, metadata.source_file, metadata.source_line)
+        if place not in known:
+            frame = hlo.origin(module, instruction)
+            known[place] = f"{PurePath(frame.file).name}:{frame.line}" if frame else ""
+        return known[place]
 
     return line
 

@@ -293,12 +293,11 @@ def add(first: Maybe[int], second: Maybe[int]) -> Maybe[int]:
 
 def times(first: Maybe[int], second: Maybe[int]) -> Maybe[int]:
     """The product; a known 0 makes it 0, otherwise the first unknown makes it unknown."""
-    for factor in (first, second):
-        if factor == Measured(0):
-            return factor
-    if not isinstance(first, Measured):
-        return first
-    return Measured(first.value * second.value) if isinstance(second, Measured) else second
+    if isinstance(first, Measured):
+        if first.value == 0:
+            return first
+        return Measured(first.value * second.value) if isinstance(second, Measured) else second
+    return second if isinstance(second, Measured) and second.value == 0 else first
 
 
 def reason_of(entry: CostEntry) -> str:
