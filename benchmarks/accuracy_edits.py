@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from benchmarks.draft import freeze, thaw
+from benchmarks.draft import Node, freeze, thaw
 from benchmarks.edits import EDITS, edit, leaves_a_trace
 from benchmarks.rewrites import disturb
 from benchmarks.site import Truth
@@ -121,7 +121,7 @@ def _case(
     return None
 
 
-def _place(truth: Truth, old: Mapping[object, Ref], new: Mapping[object, Ref]) -> EditTruth:
+def _place(truth: Truth, old: Mapping[Node, Ref], new: Mapping[Node, Ref]) -> EditTruth:
     return EditTruth(
         kind=truth.kind,
         lhs=frozenset(old[node] for node in truth.nodes if node in old),

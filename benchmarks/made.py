@@ -47,9 +47,9 @@ class _Maker:
         return draft
 
     def _grow(self, nodes: list[Node], values: list[Node]) -> None:
-        kinds = (self._unary, self._binary, self._binary, self._dot, self._row, self._reduce)
-        kinds += (self._fusion, self._loop, self._all_reduce)
-        self.rng.choice(kinds)(nodes, values)
+        elementwise = [self._unary, self._binary, self._binary]
+        calling = [self._reduce, self._fusion, self._loop, self._all_reduce]
+        self.rng.choice([*elementwise, self._dot, self._row, *calling])(nodes, values)
 
     def _pick(self, values: Sequence[Node], shape: Shape) -> Node:
         return self.rng.choice([value for value in values if value.shape == shape])

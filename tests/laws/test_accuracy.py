@@ -46,7 +46,7 @@ def test_noise_is_never_reported(pool: dict[str, Module]) -> None:
 def test_edits_are_found_and_the_edited_instruction_is_named(pool: dict[str, Module]) -> None:
     cases = edit_cases(pool, 64, 1)
     total = total_score(score_edits(cases, named_by_hloscope))
-    assert len(cases) > 60
+    assert len(cases) > 50
     assert total.recall >= 0.99
     assert total.precision >= 0.95
 
