@@ -6,7 +6,7 @@ from hloscope.hlo.schema import hlo_pb2
 
 
 def tile(data: bytes, copies: int) -> bytes:
-    """An HloModuleProto that runs `copies` of a module on as many sets of parameters.
+    """An HloProto that runs `copies` of a module on as many sets of parameters.
 
     Args:
       data: an HloProto.
@@ -36,7 +36,7 @@ def tile(data: bytes, copies: int) -> bytes:
     tiled.computations.append(merged)
     tiled.entry_computation_id = merged.id
     tiled.stack_frame_index.CopyFrom(source.stack_frame_index)
-    return bytes(tiled.SerializeToString())
+    return bytes(hlo_pb2.HloProto(hlo_module=tiled).SerializeToString())
 
 
 def _copy_into(

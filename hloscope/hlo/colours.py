@@ -94,24 +94,33 @@ def up_colours(
       fixed: nodes whose colour is given.
     """
     colours = [0] * len(start)
+    for node, colour in fixed.items():
+        colours[node] = colour
     gathered = [0] * len(start)
     for node, mark in outputs.items():
         gathered[node] = (mark * _RETURNED) & MASK
     for slot, after in flow.back.items():
-        gathered[after] += _use(fixed.get(slot, start[slot]), BACK)
+        gathered[after] += _use(colours[slot] or start[slot], BACK)
+    kinds, called, commutative, wire = flow.kinds, flow.called, flow.commutative, NodeKind.WIRE
     for node in reversed(flow.topological):
-        value = fixed.get(node) or _above(start[node], gathered[node])
-        colours[node] = value
-        roots = called_roots(flow, node)
-        if roots is None:
+        value = colours[node]
+        if not value:
+            value = ((start[node] ^ (gathered[node] & MASK)) * _B) & MASK
+            value ^= value >> 29
+            colours[node] = value
+        if kinds[node] == wire:
             continue
-        step = 0 if flow.commutative[node] else _A
+        if node in called:
+            roots = called_roots(flow, node)
+            if roots is None:
+                continue
+            for root, role in roots:
+                gathered[root] += _use(value, role)
+        step = 0 if commutative[node] else _A
         for source in flow.sources[node]:
             value = (value + step) & MASK
             part = (value * _C) & MASK
             gathered[source] += part ^ (part >> 32)
-        for root, role in roots:
-            gathered[root] += _use(value, role)
     return colours
 
 
@@ -146,32 +155,45 @@ def _use(colour: int, slot: int) -> int:
     return part ^ (part >> 32)
 
 
-class Region:
-    """Some nodes of a graph with all their neighbours, to refine these nodes' colours alone."""
+Uses = list[list[tuple[int, int]]]
 
-    def __init__(self, flow: Flow, nodes: Iterable[int]) -> None:
+
+def uses(flow: Flow) -> Uses:
+    """Each node's uses: (user, slot), where looked-through nodes use nothing.
+
+    Slots are operand positions from 1, 0 where the order is free, below 0 for the roles of called
+    computations, `BACK` for what a loop carries round.
+    """
+    found: Uses = [[] for _ in flow.sources]
+    called, kinds, commutative, wire = flow.called, flow.kinds, flow.commutative, NodeKind.WIRE
+    for node, sources in enumerate(flow.sources):
+        if kinds[node] == wire:
+            continue
+        if node in called:
+            roots = called_roots(flow, node)
+            if roots is None:
+                continue
+            for root, role in roots:
+                found[root].append((node, role))
+        if commutative[node]:
+            for source in sources:
+                found[source].append((node, 0))
+        else:
+            for position, source in enumerate(sources, start=1):
+                found[source].append((node, position))
+    for slot, after in flow.back.items():
+        found[after].append((slot, BACK))
+    return found
+
+
+class Region:
+    """Some nodes of a graph, to refine these nodes' colours alone."""
+
+    def __init__(self, flow: Flow, nodes: Iterable[int], users: Uses) -> None:
         self.flow = flow
         inside = set(nodes)
         self.nodes = [node for node in flow.topological if node in inside]
-        self.users: dict[int, list[tuple[int, int]]] = {node: [] for node in self.nodes}
-        for node, sources in enumerate(flow.sources):
-            if inside.isdisjoint(sources) and node not in flow.called:
-                continue
-            roots = called_roots(flow, node)
-            if roots is not None:
-                self._note_uses(inside, node, roots)
-        for slot, after in flow.back.items():
-            if after in inside:
-                self.users[after].append((slot, BACK))
-
-    def _note_uses(self, inside: set[int], node: int, roots: tuple[tuple[int, int], ...]) -> None:
-        fixed = self.flow.commutative[node]
-        for position, source in enumerate(self.flow.sources[node], start=1):
-            if source in inside:
-                self.users[source].append((node, 0 if fixed else position))
-        for root, role in roots:
-            if root in inside:
-                self.users[root].append((node, role))
+        self.users = users
 
     def down(self, start: Sequence[int], colours: list[int]) -> None:
         """One more round of `down_colours`, in place."""

@@ -22,7 +22,7 @@ def assign_rest(partners: Partners) -> None:
     cells = 0
     for lefts, rights in _problems(partners, follower):
         size = len(lefts) * len(rights)
-        if max(len(lefts), len(rights)) > partners.budget.assignment_size:
+        if size > partners.budget.assignment_size**2:
             partners.notes.append(
                 f"left {len(lefts)} and {len(rights)} instructions of one computation unassigned:"
                 f" more than the budget of {partners.budget.assignment_size}"

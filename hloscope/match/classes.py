@@ -22,7 +22,7 @@ MAX_ROUNDS = 6
 # each turn pairs what the turn before has anchored; most pairs are made in the first two
 MAX_TURNS = 8
 # while more than one in this many nodes is unpaired, one round over all nodes is the cheapest
-MOST = 4
+MOST = 2
 _PAIRED = 0x452821E638D01377  # sets pairs' colours apart from all others
 
 Loosen = Callable[[Label], Label]
@@ -129,7 +129,10 @@ def _colour(
     )
     if MOST * len(nodes[0]) > len(left.start) or MOST * len(nodes[1]) > len(right.start):
         return
-    regions = Region(left.flow, nodes[0]), Region(right.flow, nodes[1])
+    regions = (
+        Region(left.flow, nodes[0], partners.uses[0]),
+        Region(right.flow, nodes[1], partners.uses[1]),
+    )
     known = -1
     for _ in range(MAX_ROUNDS):
         found = left.refine(regions[0]) + right.refine(regions[1])

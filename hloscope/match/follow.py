@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 
+from hloscope.hlo.colours import BACK, called_roots
 from hloscope.match.classes import tied_classes
 from hloscope.match.homes import Homes
 from hloscope.match.partners import Partners
@@ -22,6 +23,7 @@ ELSEWHERE = -2.0
 SAME_OP_NAME, SAME_LINE = 0.4, 0.2
 SAME_HOME = 0.5  # in computations that hold other pairs; as much against where they hold none
 OTHER_OPCODE = -1.5
+UNUSED = (0.2, 0.0)  # shares where neither node has neighbours: hardly an agreement
 # evaluations allowed per unpaired node, over all turns
 EVALUATIONS_PER_NODE = 64
 
@@ -33,8 +35,8 @@ class Follower:
 
     def __init__(self, partners: Partners) -> None:
         self.partners = partners
-        self.left = _Around(partners.lhs, partners.forward, partners.hidden[0])
-        self.right = _Around(partners.rhs, partners.backward, partners.hidden[1])
+        self.left = _Around(partners, 0)
+        self.right = _Around(partners, 1)
         self.heap: list[tuple[float, int, int, int, int]] = []
         self.rank_left = _ranks(partners.lhs)
         self.rank_right = _ranks(partners.rhs)
@@ -158,6 +160,8 @@ class Follower:
         score = label_score(self.left.label(left), self.right.label(right))
         below = self._share_in_place(self.left.below(left), self.right.below(right))
         above = self._share_in_place(self.left.above(left), self.right.above(right))
+        if left in self.left.outputs and right in self.right.outputs and above == UNUSED:
+            above = (1.0, 0.0)  # both are results of the module, and nothing else
         if score < SAME_OPCODE and (below[0] < 1 or above[0] < 1):
             return 0.0
         score += SAME_HOME * self.homes.agree(left, right)
@@ -169,7 +173,7 @@ class Follower:
     ) -> tuple[float, float]:
         """Shares of neighbours that are paired with each other in place, and with others."""
         if not left or not right:
-            return (0.0, 0.0) if left or right else (0.2, 0.0)
+            return (0.0, 0.0) if left or right else UNUSED
         forward, backward = self.partners.forward, self.partners.backward
         there = set(right)
         in_place = sum((forward[n], slot) in there for n, slot in left)
@@ -181,45 +185,36 @@ class Follower:
 
 
 class _Around:
-    """Neighbours of the unpaired nodes of one side."""
+    """Neighbours of the unpaired nodes of one side, with the slots of `colours.uses`."""
 
-    def __init__(self, side: CanonicalModule, partner: Sequence[int], hidden: bytes) -> None:
-        self.side = side
+    def __init__(self, partners: Partners, number: int) -> None:
+        self.side = (partners.lhs, partners.rhs)[number]
+        partner = (partners.forward, partners.backward)[number]
+        hidden = partners.hidden[number]
+        self.users = partners.uses[number]
+        self.outputs = frozenset(self.side.flow.outputs)
         self.open = [n for n, p in enumerate(partner) if p < 0 and not hidden[n]]
-        waiting = set(self.open)
-        self.users: Neighbours = defaultdict(list)  # of unpaired nodes
         self.open_users: Neighbours = defaultdict(list)  # the unpaired ones, of any node
-        flow = side.flow
-        apart = waiting.isdisjoint
-        for node, sources in enumerate(flow.sources):
-            if hidden[node] or (
-                node not in waiting
-                and apart(sources)
-                and node not in flow.called
-                and node not in flow.back
-            ):
-                continue
+        for node in self.open:
             for source, slot in self.below(node):
-                if source in waiting:
-                    self.users[source].append((node, slot))
-                if node in waiting:
-                    self.open_users[source].append((node, slot))
+                self.open_users[source].append((node, slot))
 
     def below(self, node: int) -> list[tuple[int, int]]:
         """(source, slot) of each operand; called computations count as operands of their role."""
         flow = self.side.flow
-        sources = self.side.sources(node)
         if flow.commutative[node]:
-            found = [(s, 0) for s in sources]
+            found = [(source, 0) for source in flow.sources[node]]
         else:
-            found = [(s, k) for k, s in enumerate(sources)]
+            found = [(source, k) for k, source in enumerate(flow.sources[node], start=1)]
+        if node in flow.back:
+            found.append((flow.back[node], BACK))
         if node in flow.called:
-            found += [(root, -1 - k) for k, (_, root) in enumerate(flow.called[node])]
+            found += called_roots(flow, node) or ()
         return found
 
     def above(self, node: int) -> list[tuple[int, int]]:
-        """(user, slot) of each use of an unpaired node."""
-        return self.users.get(node, [])
+        """(user, slot) of each use of a node."""
+        return self.users[node]
 
     def label(self, node: int) -> Label:
         return self.side.labels[self.side.label_of[node]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from hloscope.hlo.colours import Uses, uses
 from hloscope.model.canonical import CanonicalModule, Flow, NodeKind
 from hloscope.model.pairing import Ambiguity, Budget, Rule
 
@@ -17,6 +18,7 @@ class Partners:
       backward: rhs node to lhs node, -1 for none.
       hidden: of each side, 1 for nodes that are looked through.
       owners: of each side, the computation of each instruction's node.
+      uses: of each side, each node's users with the slots.
       rules: lhs node to (rule, confidence), for the paired ones.
     """
 
@@ -27,6 +29,7 @@ class Partners:
     backward: list[int]
     hidden: tuple[bytes, bytes]
     owners: tuple[list[int], list[int]]
+    uses: tuple[Uses, Uses]
     rules: dict[int, tuple[Rule, float]] = field(default_factory=dict)
     ambiguous: list[Ambiguity] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -42,6 +45,7 @@ class Partners:
             backward=[-1] * len(rhs.flow.sources),
             hidden=(looked_through(lhs.flow), looked_through(rhs.flow)),
             owners=(owners(lhs), owners(rhs)),
+            uses=(uses(lhs.flow), uses(rhs.flow)),
         )
 
     def pair(self, left: int, right: int, rule: Rule, confidence: float) -> None:
