@@ -35,6 +35,7 @@ def _changed_pairs(joined: Joined) -> Iterator[Item]:
     """Pairs with any difference, found by a cheap test that most pairs pass."""
     lhs, rhs, partners = joined.lhs, joined.rhs, joined.partners
     label_on_rhs = _translated(lhs, rhs)
+    places = _Places(joined)
     held, held_rhs = lhs.canonical.flow.control, rhs.canonical.flow.control
     for left, right in enumerate(partners):
         if right == NONE or lhs.kinds[left] in _SILENT or rhs.kinds[right] in _SILENT:
@@ -49,7 +50,7 @@ def _changed_pairs(joined: Joined) -> Iterator[Item]:
             )
             and left not in held
             and right not in held_rhs
-            and _same_place(joined, left, right)
+            and places.same(left, right)
         ):
             continue
         item = paired_item(joined, left, right)
@@ -63,13 +64,26 @@ def _translated(lhs: Side, rhs: Side) -> list[int]:
     return [place.get(label, NONE) for label in lhs.labels]
 
 
-def _same_place(joined: Joined, left: int, right: int) -> bool:
-    if left >= joined.lhs.size or right >= joined.rhs.size:
-        return True
-    a, b = joined.lhs.computation_of[left], joined.rhs.computation_of[right]
-    loops = joined.lhs.loop_of[a], joined.rhs.loop_of[b]
-    fusions = joined.lhs.fusion_of[a], joined.rhs.fusion_of[b]
-    return joined.same(*loops) and joined.same(*fusions)
+class _Places:
+    """Remembers for which two computations loops and fusions around them correspond."""
+
+    def __init__(self, joined: Joined) -> None:
+        self._joined = joined
+        self._known: dict[tuple[int, int], bool] = {}
+
+    def same(self, left: int, right: int) -> bool:
+        """Whether two nodes stand in corresponding loops and fusions."""
+        lhs, rhs = self._joined.lhs, self._joined.rhs
+        if left >= lhs.size or right >= rhs.size:
+            return True
+        key = lhs.computation_of[left], rhs.computation_of[right]
+        known = self._known.get(key)
+        if known is None:
+            loops = lhs.loop_of[key[0]], rhs.loop_of[key[1]]
+            fusions = lhs.fusion_of[key[0]], rhs.fusion_of[key[1]]
+            known = self._joined.same(*loops) and self._joined.same(*fusions)
+            self._known[key] = known
+        return known
 
 
 def _lone(side: Side, partners: tuple[int, ...], known: frozenset[int]) -> Iterator[int]:

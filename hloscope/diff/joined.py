@@ -28,15 +28,12 @@ class Side:
         self.label_of = module.label_of
         self.layout_of = module.layout_of
         self.computation_of = self._computations()
+        # instructions; nodes from here on are elements and slots
+        self.size = len(self.computation_of)
         self.loop_of = self._enclosing("while")
         self.fusion_of = self._enclosing("fusion")
         self.position = self._positions()
         self.slot_owner = self._slot_owners()
-
-    @property
-    def size(self) -> int:
-        """Instructions; nodes from here on are elements and slots."""
-        return len(self.computation_of)
 
     def label(self, node: int) -> Label:
         """What a node is."""
@@ -84,6 +81,10 @@ class Side:
                 found[number] = self._digest(number, found)
         return found
 
+    @cached_property
+    def _label_texts(self) -> list[bytes]:
+        return [repr(label).encode() for label in self.labels]
+
     def _digest(self, number: int, known: dict[int, bytes]) -> bytes:
         computation = self.module.computations[number]
         digests: list[bytes] = []
@@ -93,7 +94,7 @@ class Side:
             if self.canonical.flow.commutative[node]:
                 operands.sort()
             called = [known.get(n, b"") for _, n in ins.called]
-            text = repr((self.label(node), ins.parameter)).encode()
+            text = self._label_texts[self.label_of[node]] + b"%d" % ins.parameter
             digests.append(blake2b(b"".join([*operands, *called, text]), digest_size=16).digest())
         return blake2b(b"".join(sorted(digests)) + digests[computation.root]).digest()
 
