@@ -27,6 +27,8 @@ _NEIGHBOURS = 24
 _OPTIMIZER_STEPS = frozenset({"opt_state", "mu", "nu", "m", "v", "trace"})
 # what a module can be called; einsum and the like open scopes named by their equation
 _MODULE = re.compile(r"[\w.\-\[\]]+")
+# parts of a function's qualified name that say nothing of the module
+_NO_MODULE = frozenset({"<locals>", "__call__"})
 _ANONYMOUS = re.compile(r"<.*>|\(.*|")
 
 State = tuple[str, ...]
@@ -58,6 +60,8 @@ class ModulePaths:
         self._users: dict[int, dict[int, list[int]]] = {}
         if module.entry is not None:
             self._flow(module.entry)
+        owners = {owner(state) for found in self._state.values() for state in found.values()}
+        self._modules = {path[:n] for path in owners for n in range(1, len(path) + 1)}
 
     def state(self, ref: Ref, index: tuple[int, ...] = ()) -> State:
         """State path of the input that a value is, unchanged but for its form; empty for none."""
@@ -91,7 +95,19 @@ class ModulePaths:
     def _from_scopes(self, ref: Ref) -> ModulePath | None:
         scopes = hlo.scopes(self._instruction(ref).metadata.op_name)
         modules = tuple(scope for scope in scopes if _MODULE.fullmatch(scope))
-        return ModulePath(modules, PathSource.SCOPE) if modules else None
+        return ModulePath(self._as_known(modules), PathSource.SCOPE) if modules else None
+
+    def _as_known(self, scopes: tuple[str, ...]) -> tuple[str, ...]:
+        """The part of the scopes that is a module with state, under the state's own spelling.
+
+        Linen's scopes begin with classes and methods (`Decoder/Decoder._blocks/layers/mlp`) where
+        the state, and NNX, says `layers/mlp`; one module must have one name.
+        """
+        for length in range(len(scopes), 0, -1):
+            for start in range(len(scopes) - length + 1):
+                if scopes[start : start + length] in self._modules:
+                    return scopes[start : start + length]
+        return scopes
 
     def _inflow(self, ref: Ref) -> ModulePath:
         """The owner of the largest state among the operands."""
@@ -128,7 +144,8 @@ class ModulePaths:
         frame = self.frame(ref)
         if frame is None or _ANONYMOUS.fullmatch(frame.function):
             return NO_PATH
-        return ModulePath(tuple(frame.function.split(".")), PathSource.FRAME)
+        steps = [step for step in frame.function.split(".") if step not in _NO_MODULE]
+        return ModulePath(tuple(steps), PathSource.FRAME)
 
     def _around(self, computation: int, at: int) -> list[int]:
         instructions = self.module.computations[computation].instructions
