@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hloscope.model.source import Source
     from hloscope.model.units import Maybe
 
-BY = ("instruction", "opcode", "module", "source")
+BY = ("instruction", "layers", "opcode", "module", "source")
 
 
 @click.command()

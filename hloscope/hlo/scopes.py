@@ -14,6 +14,7 @@ _TRANSFORMS = frozenset(
         "jvp", "transpose", "vmap", "remat", "checkpoint", "rematted_computation", "while",
         "body", "cond", "scan", "shard_map", "custom_jvp_call", "custom_vjp_call",
         "custom_vjp_call_jaxpr", "branch_0_fun", "branch_1_fun", "eval_jaxpr", "shmap_body",
+        "closed_call", "core_call", "pjit",
     }
 )  # fmt: skip
 

@@ -24,7 +24,7 @@ FIRST = 10
 def cost_delta_blocks(delta: CostDelta, *, everything: bool = False) -> Iterator[Block]:
     """Totals of one step on both sides, then the instructions that differ most."""
     yield _totals(delta)
-    groups = group_delta(delta, By.INSTRUCTION)
+    groups = group_delta(delta, By.LAYERS)
     shown = groups if everything else groups[:FIRST]
     if shown:
         yield Table(
@@ -149,7 +149,8 @@ def _row(group: CostGroup) -> tuple[str, str, str, str]:
     entry = group.example
     times = entry.executions
     often = f" {times.value}x" if isinstance(times, Measured) and times.value > 1 else ""
-    what = f"{group.key} {without_layout(entry.shape)}{often}"
+    layers = f"in {group.kernels} places: " if group.kernels > 1 else ""
+    what = f"{layers}{entry.name} {without_layout(entry.shape)}{often}"
     return (
         _least(group.bytes, signed(bytes_text(group.bytes.known))),
         _least(group.flops, signed(count_text(group.flops.known))),
