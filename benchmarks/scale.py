@@ -15,6 +15,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def real(target: str, layers: list[int]) -> None:
 
 def verdicts(rows: list[tuple[int, float]]) -> None:
     """What the rows say about the limits."""
-    for (size, seconds), (larger, longer) in zip(rows, rows[1:], strict=False):
+    for (size, seconds), (larger, longer) in pairwise(rows):
         growth, factor = longer / seconds, larger / size
         allowed = LIMIT_GROWTH * factor / 4
         word = "within" if growth <= allowed else "OVER"

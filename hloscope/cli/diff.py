@@ -33,9 +33,7 @@ IMAGES = ("png", "svg", "pdf")
 )
 @click.option("--xla-flag", "flags", multiple=True, metavar="NAME=VALUE", help="An XLA option.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds at most.")
-@click.option(
-    "--strict", is_flag=True, help="Other layouts or schedule are a difference."
-)
+@click.option("--strict", is_flag=True, help="Other layouts or schedule are a difference.")
 @click.option("--off", multiple=True, metavar="PASS", help="Keep a kind of noise; see fingerprint.")
 @click.option("--all", "everything", is_flag=True, help="Show every change, with its neighbours.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")

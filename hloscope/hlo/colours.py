@@ -208,3 +208,23 @@ class Region:
                 known = before[user] if slot == BACK else colours[user]
                 gathered += _use(known, slot)
             colours[node] = _above(start[node], gathered)
+
+    def around(self, colours: list[int]) -> None:
+        """One more step outwards, in place: each node with its neighbours as they were."""
+        sources, commutative, users = self.flow.sources, self.flow.commutative, self.users
+        fresh = []
+        for node in self.nodes:
+            value = colours[node]
+            parts = [colours[s] for s in sources[node]]
+            if commutative[node]:
+                parts.sort()
+            for part in parts:
+                value = ((value ^ part) * _B) & MASK
+                value ^= value >> 29
+            gathered = 0
+            for user, slot in users[node]:
+                part = ((colours[user] + slot * _A) * _C) & MASK
+                gathered += part ^ (part >> 32)
+            fresh.append(_above(value, gathered))
+        for node, colour in zip(self.nodes, fresh, strict=True):
+            colours[node] = colour

@@ -38,7 +38,7 @@ def assign_rest(partners: Partners) -> None:
 
 
 def _problems(partners: Partners, follower: Follower) -> list[tuple[list[int], list[int]]]:
-    """Unpaired nodes of paired computations, split by opcode: other opcodes never pair here."""
+    """Unpaired nodes of paired computations, split by opcode, the smallest first."""
     lhs, rhs, homes = partners.lhs, partners.rhs, follower.homes
     left: dict[tuple[int, str], list[int]] = defaultdict(list)
     right: dict[tuple[int, str], list[int]] = defaultdict(list)
@@ -49,7 +49,8 @@ def _problems(partners: Partners, follower: Follower) -> list[tuple[list[int], l
     for node in follower.right.open:
         if node < rhs.count:
             right[homes.right[node], rhs.labels[rhs.label_of[node]].opcode].append(node)
-    return [(left[key], right[key]) for key in sorted(left) if key in right]
+    found = [(left[key], right[key]) for key in sorted(left) if key in right]
+    return sorted(found, key=lambda pair: len(pair[0]) * len(pair[1]))
 
 
 def _assign(partners: Partners, follower: Follower, lefts: list[int], rights: list[int]) -> None:

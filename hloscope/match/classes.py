@@ -8,6 +8,7 @@ from hloscope.hlo.colours import (
     MASK,
     ODD,
     Region,
+    Uses,
     down_colours,
     label_digests,
     seeds,
@@ -23,6 +24,10 @@ MAX_ROUNDS = 6
 MAX_TURNS = 8
 # while more than one in this many nodes is unpaired, one round over all nodes is the cheapest
 MOST = 2
+# how many steps a node's surroundings reach at most
+WIDEST = 5
+# another look at the surroundings has to pair one in this many of what is left
+WORTHWHILE = 100
 _PAIRED = 0x452821E638D01377  # sets pairs' colours apart from all others
 
 Loosen = Callable[[Label], Label]
@@ -98,6 +103,11 @@ def pair_classes(partners: Partners) -> None:
         for _ in range(MAX_TURNS):
             if not _turn(partners, sides, loosen):
                 break
+        for _ in range(MAX_TURNS if loosen is exact else 0):
+            nodes = _Nodes(partners, sides)
+            few = (len(nodes.left) + len(nodes.right)) // WORTHWHILE
+            if _local_turn(partners, sides, nodes) <= few:
+                break
 
 
 def _turn(partners: Partners, sides: tuple[Side, Side], loosen: Loosen) -> int:
@@ -114,6 +124,52 @@ def _turn(partners: Partners, sides: tuple[Side, Side], loosen: Loosen) -> int:
     return made
 
 
+def _local_turn(partners: Partners, sides: tuple[Side, Side], nodes: _Nodes) -> int:
+    """Pairs what is alone in its class within some steps, whatever lies farther away.
+
+    Between two differences nothing looks the same down to the inputs or up to the outputs; it
+    still looks the same nearby, and anchors nearby tell equal layers apart. Widest view first.
+    """
+    if not nodes.left or not nodes.right:
+        return 0
+    anchors = _anchors(partners)
+    left, right = (
+        _views(side, side.seeds[exact], given, open_nodes, uses)
+        for side, given, open_nodes, uses in zip(
+            sides, anchors, (nodes.left, nodes.right), partners.uses, strict=True
+        )
+    )
+    made = 0
+    for radius in range(WIDEST, 1, -1):
+        confidence = 0.7 + 0.05 * radius
+        made += nodes.pair_unique(left[radius], right[radius], Rule.SAME_SURROUNDINGS, confidence)
+    return made
+
+
+def _views(
+    side: Side, start: Sequence[int], anchors: Mapping[int, int], nodes: Sequence[int], users: Uses
+) -> list[dict[int, int]]:
+    """Colours of the nodes by what lies within 0, 1, ... `WIDEST` steps."""
+    colours = list(start)
+    for node, colour in anchors.items():
+        colours[node] = colour
+    region = Region(side.flow, nodes, users)
+    views = [{node: colours[node] for node in nodes}]
+    for _ in range(WIDEST):
+        region.around(colours)
+        views.append({node: colours[node] for node in nodes})
+    return views
+
+
+def _anchors(partners: Partners) -> tuple[dict[int, int], dict[int, int]]:
+    """The colour of each paired node of each side, the same for both nodes of a pair."""
+    colours = [((a * ODD) ^ _PAIRED) & MASK for a in range(len(partners.forward))]
+    return (
+        {a: colours[a] for a, b in enumerate(partners.forward) if b >= 0},
+        {b: colours[a] for b, a in enumerate(partners.backward) if a >= 0},
+    )
+
+
 def _colour(
     partners: Partners,
     sides: tuple[Side, Side],
@@ -122,11 +178,9 @@ def _colour(
 ) -> None:
     """Colours both sides; refines where few enough nodes are left for rounds to be cheap."""
     left, right = sides
-    colours = [((a * ODD) ^ _PAIRED) & MASK for a in range(len(partners.forward))]
-    left.anchor({a: colours[a] for a, b in enumerate(partners.forward) if b >= 0}, loosen, nodes[0])
-    right.anchor(
-        {b: colours[a] for b, a in enumerate(partners.backward) if a >= 0}, loosen, nodes[1]
-    )
+    anchors = _anchors(partners)
+    left.anchor(anchors[0], loosen, nodes[0])
+    right.anchor(anchors[1], loosen, nodes[1])
     if MOST * len(nodes[0]) > len(left.start) or MOST * len(nodes[1]) > len(right.start):
         return
     regions = (

@@ -192,6 +192,8 @@ class _Around:
         partner = (partners.forward, partners.backward)[number]
         hidden = partners.hidden[number]
         self.users = partners.uses[number]
+        self._below: Neighbours = {}
+        self._metadata: dict[int, Metadata | None] = {}
         self.outputs = frozenset(self.side.flow.outputs)
         self.open = [n for n, p in enumerate(partner) if p < 0 and not hidden[n]]
         self.open_users: Neighbours = defaultdict(list)  # the unpaired ones, of any node
@@ -201,6 +203,12 @@ class _Around:
 
     def below(self, node: int) -> list[tuple[int, int]]:
         """(source, slot) of each operand; called computations count as operands of their role."""
+        found = self._below.get(node)
+        if found is None:
+            found = self._below[node] = self._find_below(node)
+        return found
+
+    def _find_below(self, node: int) -> list[tuple[int, int]]:
         flow = self.side.flow
         if flow.commutative[node]:
             found = [(source, 0) for source in flow.sources[node]]
@@ -220,8 +228,11 @@ class _Around:
         return self.side.labels[self.side.label_of[node]]
 
     def metadata(self, node: int) -> Metadata | None:
-        ref = self.side.ref(node)
-        return None if ref is None else self.side.instruction(ref).metadata
+        if node not in self._metadata:
+            ref = self.side.ref(node)
+            found = None if ref is None else self.side.instruction(ref).metadata
+            self._metadata[node] = found
+        return self._metadata[node]
 
 
 def _same_slot(

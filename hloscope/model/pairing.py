@@ -18,6 +18,7 @@ class Rule(StrEnum):
     SAME_CLASS = "same inputs and uses"  # alone of its kind on both sides, from inputs to outputs
     SAME_INPUTS = "same inputs"  # the same computation from the inputs; its uses differ
     SAME_USES = "same uses"  # the same use down to the outputs; its inputs differ
+    SAME_SURROUNDINGS = "same surroundings"  # alone of its kind by what lies a few steps around it
     OPERANDS = "paired operands"  # same label, and its operands are paired in place
     USERS = "paired users"  # same label, and its users are paired in place
     BOUNDARY = "paired contents"  # a wrapper or wire whose contents are paired
@@ -65,8 +66,8 @@ class Budget:
       candidates: the most partners tried for one instruction while following data flow.
     """
 
-    assignment_size: int = 400
-    assignment_cells: int = 2_000_000
+    assignment_size: int = 100
+    assignment_cells: int = 100_000
     candidates: int = 64
 
 
