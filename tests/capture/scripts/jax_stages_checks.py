@@ -9,8 +9,8 @@ from flax import nnx
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from hloscope.capture.jax_private import stages
 from hloscope.capture import leaves
+from hloscope.capture.jax_private import stages
 
 mesh = Mesh(np.array(jax.devices()).reshape(2, 2), ("a", "b"))
 
