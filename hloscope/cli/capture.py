@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from hloscope.cli.progress import STEPS, Progress
-from hloscope.cli.sides import parse_flags
+from hloscope.cli.sides import compile_options, parse_flags
 from hloscope.errors import HloscopeError
 from hloscope.model.capture import Capture, Depth
 from hloscope.model.units import Maybe, Measured, Missing
@@ -21,15 +21,7 @@ from hloscope.report.document import Block, Document, Note, Section, Table, Tone
 @click.argument("program")
 @click.option("-t", "--target", required=True, help="What to compile for: tpu:v5p:2x2x2, cpu:8.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The file to write.")
-@click.option(
-    "--depth",
-    type=click.Choice([depth.value for depth in Depth]),
-    default=Depth.HLO.value,
-    show_default=True,
-    help="Stop at optimized HLO; run to the executable; or also keep the module after every pass.",
-)
-@click.option("--xla-flag", "flags", multiple=True, metavar="NAME=VALUE", help="An XLA option.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds at most.")
+@compile_options
 @click.option("--no-cache", is_flag=True, help="Compile anew, and keep nothing in the cache.")
 @click.option("--json", "as_json", is_flag=True, help="Print the file's manifest as JSON.")
 def command(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from hloscope.cli.progress import Progress
-from hloscope.cli.sides import open_sides, parse_flags, side_options
+from hloscope.cli.sides import compile_options, open_sides, parse_flags, side_options
 from hloscope.model.capture import Depth
 
 if TYPE_CHECKING:
@@ -24,15 +24,7 @@ IMAGES = ("png", "svg", "pdf")
 @click.argument("lhs")
 @click.argument("rhs")
 @side_options
-@click.option(
-    "--depth",
-    type=click.Choice([depth.value for depth in Depth]),
-    default=Depth.HLO.value,
-    show_default=True,
-    help="How far sides that are programs are compiled.",
-)
-@click.option("--xla-flag", "flags", multiple=True, metavar="NAME=VALUE", help="An XLA option.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds at most.")
+@compile_options
 @click.option("--strict", is_flag=True, help="Other layouts or schedule are a difference.")
 @click.option("--off", multiple=True, metavar="PASS", help="Keep a kind of noise; see fingerprint.")
 @click.option("--all", "everything", is_flag=True, help="Show every change, with its neighbours.")

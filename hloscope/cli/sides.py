@@ -22,11 +22,31 @@ _OPTIONS = (
     click.option("--module", help="Which module, where a side has several."),
     click.option("--no-cache", is_flag=True, help="Compile anew, and keep nothing in the cache."),
 )
+_COMPILE_OPTIONS = (
+    click.option(
+        "--depth",
+        type=click.Choice([depth.value for depth in Depth]),
+        default=Depth.HLO.value,
+        show_default=True,
+        help="Stop at optimized HLO; run to the executable; or keep the module after every pass.",
+    ),
+    click.option("--xla-flag", "flags", multiple=True, metavar="NAME=VALUE", help="An XLA option."),
+    click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds at most."),
+)
 
 
 def side_options(command: Command) -> Command:
     """Adds `--target`, `--module` and `--no-cache`."""
-    for option in reversed(_OPTIONS):
+    return _with(command, _OPTIONS)
+
+
+def compile_options(command: Command) -> Command:
+    """Adds `--depth`, `--xla-flag` and `--timeout`."""
+    return _with(command, _COMPILE_OPTIONS)
+
+
+def _with(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
 

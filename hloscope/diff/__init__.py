@@ -4,7 +4,6 @@ from hloscope.diff.compare import compare
 from hloscope.diff.environment import compare_environments
 from hloscope.diff.leaves import compare_leaves
 from hloscope.diff.mirror import mirrored
-from hloscope.diff.plain import to_json
 from hloscope.diff.verdict import buffers_verdict, hlo_verdict, inputs_verdict, module_verdict
 
 __all__ = [
@@ -16,5 +15,4 @@ __all__ = [
     "inputs_verdict",
     "mirrored",
     "module_verdict",
-    "to_json",
 ]
