@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -85,6 +86,12 @@ def aborted(devices):
 """
 
 
+def _as_in_a_terminal() -> None:
+    """Signals as a shell in a terminal leaves them; `nohup` and `&` have some ignored."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
     """Where a user works: `folder` with `mine.py`, an empty `temporary`, a `cache`."""
@@ -102,6 +109,7 @@ class Desk:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=_as_in_a_terminal,
         )
 
     def run(self, *arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
