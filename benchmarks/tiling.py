@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hloscope.hlo import state_path
 from hloscope.hlo.schema import hlo_pb2
 
 
@@ -61,8 +62,5 @@ def _copy_into(
 
 
 def _path_of_copy(path: str, copy: int) -> str:
-    """`state.params['w']` becomes `state['copy_3'].params['w']`."""
-    for end, character in enumerate(path):
-        if character in ".[":
-            return f"{path[:end]}['copy_{copy}']{path[end:]}"
-    return path
+    """The state path, in either stack's spelling, under a step of the copy's own."""
+    return f"copy_{copy}" + "".join(f"['{step}']" for step in state_path(path))
