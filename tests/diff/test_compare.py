@@ -12,6 +12,7 @@ from hloscope.model.changes import (
     Verdict,
 )
 from hloscope.model.units import Measured
+from hloscope.report.plain import plain
 
 BASE = """HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
 
@@ -180,9 +181,9 @@ def test_equal_layers_fold_into_one_change() -> None:
 
 def test_json_is_plain_and_complete() -> None:
     found = compare(BASE, edited("tanh(d)", "exponential(d)"))
-    plain = diff.to_json(found)
-    assert plain["verdict"] == "different"
-    (region,) = plain["regions"]
+    data = plain(found)
+    assert data["verdict"] == "different"
+    (region,) = data["regions"]
     assert region["classes"] == ["opcode"]
     assert region["heads"][0]["lhs"]["text"] == "f32[4,16]{1,0} tanh(d)"
     assert region["heads"][0]["instances"] == [

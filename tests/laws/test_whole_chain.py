@@ -118,6 +118,7 @@ from benchmarks.draft import freeze, thaw
 from benchmarks.edits import edit
 from benchmarks.made import make_module
 from hloscope import diff, match, normalize
+from hloscope.report.plain import plain
 out = []
 for seed in range(8):
     module = make_module(Random(seed), size=25)
@@ -125,7 +126,7 @@ for seed in range(8):
     edit(draft, Random(seed), "duplicate a subgraph")
     edit(draft, Random(seed), "change an opcode")
     sides = [normalize.normalize(m) for m in (module, freeze(draft)[0])]
-    out.append(diff.to_json(diff.compare(*sides, match.match(*sides))))
+    out.append(plain(diff.compare(*sides, match.match(*sides))))
 print(json.dumps(out))
 """
 
