@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hloscope import hlo
@@ -21,8 +21,8 @@ _CARRY = frozenset({
 })  # fmt: skip
 # steps looked around an instruction for one whose module is known
 NEIGHBOURHOOD = 5
-# instructions looked at on the way: a constant can have thousands of users
-_NEIGHBOURS = 24
+# what has more neighbours, such as a constant, is no evidence that they belong together
+_HUB = 24
 # optimizer states mirror the parameters below these steps
 _OPTIMIZER_STEPS = frozenset({"opt_state", "mu", "nu", "m", "v", "trace"})
 # what a module can be called; einsum and the like open scopes named by their equation
@@ -57,7 +57,7 @@ class ModulePaths:
         self._given = given or {}
         self._state: dict[Ref, dict[tuple[int, ...], State]] = {}
         self._known: dict[Ref, ModulePath] = {}
-        self._users: dict[int, dict[int, list[int]]] = {}
+        self._nearest: dict[int, dict[int, ModulePath]] = {}
         if module.entry is not None:
             self._flow(module.entry)
         owners = {owner(state) for found in self._state.values() for state in found.values()}
@@ -67,17 +67,16 @@ class ModulePaths:
         """State path of the input that a value is, unchanged but for its form; empty for none."""
         return self._state.get(ref, {}).get(index, ())
 
-    def path(self, ref: Ref, steps: int = NEIGHBOURHOOD) -> ModulePath:
+    def path(self, ref: Ref) -> ModulePath:
         """The module that an instruction belongs to.
 
         In this order: the state that it is; scopes of its op_name; the state that flows into it;
-        the module of a neighbour in the graph, at most `steps` away; the Python function that it
-        comes from.
+        the module of a neighbour in the graph; the Python function that it comes from.
         """
         sure = self._sure(ref)
         if sure.path:
             return sure
-        return self._near(ref, steps) or self._from_frame(ref)
+        return self._near(ref) or self._from_frame(ref)
 
     def frame(self, ref: Ref) -> StackFrame | None:
         """The Python frame to show for an instruction, `None` where the source has none."""
@@ -121,24 +120,31 @@ class ModulePaths:
             return NO_PATH
         return ModulePath(owner(max(sized)[1]), PathSource.FLOW)
 
-    def _near(self, ref: Ref, steps: int) -> ModulePath | None:
-        seen = {ref.instruction}
-        ring = [ref.instruction]
-        for _ in range(steps):
-            following: list[int] = []
+    def _near(self, ref: Ref) -> ModulePath | None:
+        if ref.computation not in self._nearest:
+            self._nearest[ref.computation] = self._spread(ref.computation)
+        return self._nearest[ref.computation].get(ref.instruction)
+
+    def _spread(self, computation: int) -> dict[int, ModulePath]:
+        """Hands each known module on to the neighbours that have none, the nearest one wins."""
+        instructions = self.module.computations[computation].instructions
+        sure = [self._sure(Ref(computation, number)) for number in range(len(instructions))]
+        around = _neighbours(instructions)
+        # what a state is moved through belongs to the state, which says little of its neighbours
+        ring = [n for n, at in enumerate(sure) if at.path and at.source is not PathSource.STATE]
+        found: dict[int, ModulePath] = {}
+        for _ in range(NEIGHBOURHOOD):
+            following = []
             for at in ring:
-                for other in self._around(ref.computation, at)[:_NEIGHBOURS]:
-                    if other not in seen:
-                        seen.add(other)
+                if len(around[at]) > _HUB:
+                    continue
+                path = sure[at].path or found[at].path
+                for other in around[at]:
+                    if other not in found and not sure[other].path:
+                        found[other] = ModulePath(path, PathSource.NEIGHBOUR)
                         following.append(other)
-            for other in following:
-                found = self._sure(Ref(ref.computation, other))
-                if found.path and found.source is not PathSource.STATE:
-                    return ModulePath(found.path, PathSource.NEIGHBOUR)
-            if len(seen) > _NEIGHBOURS:
-                return None
             ring = following
-        return None
+        return found
 
     def _from_frame(self, ref: Ref) -> ModulePath:
         frame = self.frame(ref)
@@ -146,16 +152,6 @@ class ModulePaths:
             return NO_PATH
         steps = [step for step in frame.function.split(".") if step not in _NO_MODULE]
         return ModulePath(tuple(steps), PathSource.FRAME)
-
-    def _around(self, computation: int, at: int) -> list[int]:
-        instructions = self.module.computations[computation].instructions
-        if computation not in self._users:
-            users: dict[int, list[int]] = {}
-            for number, instruction in enumerate(instructions):
-                for operand in dict.fromkeys(instruction.operands):
-                    users.setdefault(operand, []).append(number)
-            self._users[computation] = users
-        return [*self._users[computation].get(at, ()), *instructions[at].operands]
 
     def _instruction(self, ref: Ref) -> Instruction:
         return self.module.computations[ref.computation].instructions[ref.instruction]
@@ -220,6 +216,18 @@ class ModulePaths:
             else:
                 calls.append((called, dict(enumerate(operands))))
         return calls
+
+
+def _neighbours(instructions: Sequence[Instruction]) -> list[list[int]]:
+    """Users, then operands, of each instruction, without repeats."""
+    users: list[list[int]] = [[] for _ in instructions]
+    for number, instruction in enumerate(instructions):
+        for operand in dict.fromkeys(instruction.operands):
+            users[operand].append(number)
+    return [
+        list(dict.fromkeys((*readers, *instruction.operands)))
+        for readers, instruction in zip(users, instructions, strict=True)
+    ]
 
 
 def owner(state: State) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import terminal_signals
 
 ROOT = Path(__file__).parents[2]
 
@@ -86,12 +86,6 @@ def aborted(devices):
 """
 
 
-def _as_in_a_terminal() -> None:
-    """Signals as a shell in a terminal leaves them; `nohup` and `&` have some ignored."""
-    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
     """Where a user works: `folder` with `mine.py`, an empty `temporary`, a `cache`."""
@@ -109,7 +103,7 @@ class Desk:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            preexec_fn=_as_in_a_terminal,
+            preexec_fn=terminal_signals.restore,
         )
 
     def run(self, *arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:

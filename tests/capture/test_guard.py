@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+import terminal_signals
 
 from hloscope.capture.child import Child, Event
 from hloscope.errors import HloscopeError
@@ -80,6 +81,7 @@ class Running:
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=terminal_signals.restore,
         )
         assert self.parent.stdout is not None
         with self.parent.stdout:
