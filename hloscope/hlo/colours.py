@@ -144,11 +144,6 @@ def called_roots(flow: Flow, node: int) -> tuple[tuple[int, int], ...] | None:
     )
 
 
-def _above(seed: int, gathered: int) -> int:
-    value = ((seed ^ (gathered & MASK)) * _B) & MASK
-    return value ^ (value >> 29)
-
-
 def _use(colour: int, slot: int) -> int:
     """What one use of a node adds to it; sums, so that the order of users does not matter."""
     part = ((colour + slot * _A) * _C) & MASK
@@ -206,8 +201,10 @@ class Region:
             gathered = (outputs.get(node, 0) * _RETURNED) & MASK
             for user, slot in self.users[node]:
                 known = before[user] if slot == BACK else colours[user]
-                gathered += _use(known, slot)
-            colours[node] = _above(start[node], gathered)
+                part = ((known + slot * _A) * _C) & MASK
+                gathered += part ^ (part >> 32)
+            value = ((start[node] ^ (gathered & MASK)) * _B) & MASK
+            colours[node] = value ^ (value >> 29)
 
     def around(self, colours: list[int]) -> None:
         """One more step outwards, in place: each node with its neighbours as they were."""
@@ -225,6 +222,7 @@ class Region:
             for user, slot in users[node]:
                 part = ((colours[user] + slot * _A) * _C) & MASK
                 gathered += part ^ (part >> 32)
-            fresh.append(_above(value, gathered))
+            value = ((value ^ (gathered & MASK)) * _B) & MASK
+            fresh.append(value ^ (value >> 29))
         for node, colour in zip(self.nodes, fresh, strict=True):
             colours[node] = colour

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from hloscope.hlo.colours import (
     MASK,
@@ -18,15 +19,15 @@ from hloscope.match.partners import Partners
 from hloscope.model.canonical import CanonicalModule, Label
 from hloscope.model.pairing import Rule
 
-# loops nest a few levels deep; each round of refinement feeds one level back
-MAX_ROUNDS = 6
+# the second round feeds back what loops carry; turns do what further rounds would
+MAX_ROUNDS = 2
 # each turn pairs what the turn before has anchored; most pairs are made in the first two
 MAX_TURNS = 8
 # while more than one in this many nodes is unpaired, one round over all nodes is the cheapest
 MOST = 2
 # how many steps a node's surroundings reach at most
-WIDEST = 5
-# another look at the surroundings has to pair one in this many of what is left
+WIDEST = 4
+# another turn is taken while one pairs more than one in this many of what is left
 WORTHWHILE = 100
 _PAIRED = 0x452821E638D01377  # sets pairs' colours apart from all others
 
@@ -80,11 +81,10 @@ class Side:
         else:
             self.up = list(self.down)
 
-    def refine(self, region: Region) -> int:
-        """One more round; returns how many of the region's nodes can be told apart."""
+    def refine(self, region: Region) -> None:
+        """One more round."""
         region.down(self.start, self.down)
         region.up(self.start, self.up, self.outputs)
-        return len({(self.down[node], self.up[node]) for node in region.nodes})
 
     def both(self, nodes: Iterable[int]) -> dict[int, int]:
         """Both colours of some nodes, mixed."""
@@ -99,22 +99,33 @@ def pair_classes(partners: Partners) -> None:
     anchor is not seen from the other. The looser the labels, the more has to agree around a node.
     """
     sides = Side(partners.lhs, partners.hidden[0]), Side(partners.rhs, partners.hidden[1])
-    for loosen in (exact, without_types, opcode_alone):
-        for _ in range(MAX_TURNS):
-            if not _turn(partners, sides, loosen):
-                break
-        for _ in range(MAX_TURNS if loosen is exact else 0):
-            nodes = _Nodes(partners, sides)
-            few = (len(nodes.left) + len(nodes.right)) // WORTHWHILE
-            if _local_turn(partners, sides, nodes) <= few:
-                break
+    steps: tuple[tuple[Callable[[_Nodes], int], int], ...] = (
+        (partial(_turn, partners, sides, exact), 1),
+        # nearby before far: one difference at each end of a program hides most of it from afar
+        (partial(_local_turn, partners, sides), MAX_TURNS),
+        (partial(_turn, partners, sides, exact), MAX_TURNS),
+        (partial(_turn, partners, sides, without_types), MAX_TURNS),
+        (partial(_turn, partners, sides, opcode_alone), MAX_TURNS),
+    )
+    for turn, most in steps:
+        _repeat(partners, sides, turn, most)
 
 
-def _turn(partners: Partners, sides: tuple[Side, Side], loosen: Loosen) -> int:
+def _repeat(
+    partners: Partners, sides: tuple[Side, Side], turn: Callable[[_Nodes], int], most: int
+) -> None:
+    """Takes turns while each pairs enough of what is left to be worth its cost."""
+    for _ in range(most):
+        nodes = _Nodes(partners, sides)
+        if not nodes.left or not nodes.right:
+            return
+        few = (len(nodes.left) + len(nodes.right)) // WORTHWHILE
+        if turn(nodes) <= few:
+            return
+
+
+def _turn(partners: Partners, sides: tuple[Side, Side], loosen: Loosen, nodes: _Nodes) -> int:
     left, right = sides
-    nodes = _Nodes(partners, sides)
-    if not nodes.left or not nodes.right:
-        return 0
     _colour(partners, sides, loosen, (nodes.left, nodes.right))
     full = loosen is exact
     both = left.both(nodes.left), right.both(nodes.right)
@@ -130,8 +141,6 @@ def _local_turn(partners: Partners, sides: tuple[Side, Side], nodes: _Nodes) -> 
     Between two differences nothing looks the same down to the inputs or up to the outputs; it
     still looks the same nearby, and anchors nearby tell equal layers apart. Widest view first.
     """
-    if not nodes.left or not nodes.right:
-        return 0
     anchors = _anchors(partners)
     left, right = (
         _views(side, side.seeds[exact], given, open_nodes, uses)
@@ -148,16 +157,17 @@ def _local_turn(partners: Partners, sides: tuple[Side, Side], nodes: _Nodes) -> 
 
 def _views(
     side: Side, start: Sequence[int], anchors: Mapping[int, int], nodes: Sequence[int], users: Uses
-) -> list[dict[int, int]]:
+) -> list[list[int]]:
     """Colours of the nodes by what lies within 0, 1, ... `WIDEST` steps."""
     colours = list(start)
     for node, colour in anchors.items():
         colours[node] = colour
     region = Region(side.flow, nodes, users)
-    views = [{node: colours[node] for node in nodes}]
+    views = [colours]
     for _ in range(WIDEST):
+        colours = list(colours)
         region.around(colours)
-        views.append({node: colours[node] for node in nodes})
+        views.append(colours)
     return views
 
 
@@ -187,12 +197,12 @@ def _colour(
         Region(left.flow, nodes[0], partners.uses[0]),
         Region(right.flow, nodes[1], partners.uses[1]),
     )
-    known = -1
-    for _ in range(MAX_ROUNDS):
-        found = left.refine(regions[0]) + right.refine(regions[1])
-        if found == known:
-            break
-        known = found
+    loops = any(
+        slot in side.flow.back for side, given in zip(sides, nodes, strict=True) for slot in given
+    )
+    for _ in range(MAX_ROUNDS if loops else 1):
+        left.refine(regions[0])
+        right.refine(regions[1])
 
 
 def tied_classes(
