@@ -26,7 +26,7 @@ MAX_TURNS = 8
 # while more than one in this many nodes is unpaired, one round over all nodes is the cheapest
 MOST = 2
 # how many steps a node's surroundings reach at most
-WIDEST = 4
+WIDEST = 6
 # another turn is taken while one pairs more than one in this many of what is left
 WORTHWHILE = 100
 _PAIRED = 0x452821E638D01377  # sets pairs' colours apart from all others
@@ -150,7 +150,7 @@ def _local_turn(partners: Partners, sides: tuple[Side, Side], nodes: _Nodes) -> 
     )
     made = 0
     for radius in range(WIDEST, 1, -1):
-        confidence = 0.7 + 0.05 * radius
+        confidence = round(0.6 + 0.05 * radius, 2)
         made += nodes.pair_unique(left[radius], right[radius], Rule.SAME_SURROUNDINGS, confidence)
     return made
 
