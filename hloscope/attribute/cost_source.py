@@ -12,7 +12,7 @@ from hloscope.attribute.cost_xla_rules import XlaRules, rules_for
 from hloscope.attribute.module_path import ModulePaths
 from hloscope.model.canonical import Ref
 from hloscope.model.capture import Capture, CostFigures
-from hloscope.model.hlo import Module
+from hloscope.model.hlo import Metadata, Module
 from hloscope.model.source import Source
 from hloscope.model.target import Chip
 from hloscope.model.units import Maybe, Measured
@@ -55,8 +55,13 @@ def module_paths(source: Source) -> ModulePath:
     given = {leaf.parameter: leaf.path for leaf in inputs if leaf.parameter is not None}
     found = ModulePaths(source.module, given)
 
+    joined: dict[tuple[str, ...], str] = {}
+
     def path(ref: Ref) -> str | None:
-        return "/".join(found.path(ref).path) or None
+        steps = found.path(ref).path
+        if steps not in joined:
+            joined[steps] = "/".join(steps)
+        return joined[steps] or None
 
     return path
 
@@ -64,16 +69,15 @@ def module_paths(source: Source) -> ModulePath:
 def source_lines(module: Module) -> Callable[[Ref], str]:
     """A function from an instruction to the `file:line` that it comes from, without folders."""
     # instructions by the thousand share a few hundred places
-    known: dict[tuple[int, str, int], str] = {}
+    lines: dict[Metadata, str] = {}
 
     def line(ref: Ref) -> str:
         instruction = module.computations[ref.computation].instructions[ref.instruction]
-        metadata = instruction.metadata
-        place = (metadata.stack_frame, metadata.source_file, metadata.source_line)
-        if place not in known:
+        if instruction.metadata not in lines:
             frame = hlo.origin(module, instruction)
-            known[place] = f"{PurePath(frame.file).name}:{frame.line}" if frame else ""
-        return known[place]
+            text = f"{PurePath(frame.file).name}:{frame.line}" if frame else ""
+            lines[instruction.metadata] = text
+        return lines[instruction.metadata]
 
     return line
 

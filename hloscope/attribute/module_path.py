@@ -58,6 +58,9 @@ class ModulePaths:
         self._state: dict[Ref, dict[tuple[int, ...], State]] = {}
         self._known: dict[Ref, ModulePath] = {}
         self._nearest: dict[int, dict[int, ModulePath]] = {}
+        # thousands of instructions share an op_name or a stack
+        self._scoped: dict[str, ModulePath | None] = {}
+        self._framed: dict[tuple[int, str, int], ModulePath] = {}
         if module.entry is not None:
             self._flow(module.entry)
         owners = {owner(state) for found in self._state.values() for state in found.values()}
@@ -92,9 +95,12 @@ class ModulePaths:
         return ModulePath(owner(state), PathSource.STATE) if state else None
 
     def _from_scopes(self, ref: Ref) -> ModulePath | None:
-        scopes = hlo.scopes(self._instruction(ref).metadata.op_name)
-        modules = tuple(scope for scope in scopes if _MODULE.fullmatch(scope))
-        return ModulePath(self._as_known(modules), PathSource.SCOPE) if modules else None
+        op_name = self._instruction(ref).metadata.op_name
+        if op_name not in self._scoped:
+            modules = tuple(s for s in hlo.scopes(op_name) if _MODULE.fullmatch(s))
+            path = ModulePath(self._as_known(modules), PathSource.SCOPE) if modules else None
+            self._scoped[op_name] = path
+        return self._scoped[op_name]
 
     def _as_known(self, scopes: tuple[str, ...]) -> tuple[str, ...]:
         """The part of the scopes that is a module with state, under the state's own spelling.
@@ -147,11 +153,11 @@ class ModulePaths:
         return found
 
     def _from_frame(self, ref: Ref) -> ModulePath:
-        frame = self.frame(ref)
-        if frame is None or _ANONYMOUS.fullmatch(frame.function):
-            return NO_PATH
-        steps = [step for step in frame.function.split(".") if step not in _NO_MODULE]
-        return ModulePath(tuple(steps), PathSource.FRAME)
+        metadata = self._instruction(ref).metadata
+        stack = (metadata.stack_frame, metadata.source_file, metadata.source_line)
+        if stack not in self._framed:
+            self._framed[stack] = _named(self.frame(ref))
+        return self._framed[stack]
 
     def _instruction(self, ref: Ref) -> Instruction:
         return self.module.computations[ref.computation].instructions[ref.instruction]
@@ -216,6 +222,14 @@ class ModulePaths:
             else:
                 calls.append((called, dict(enumerate(operands))))
         return calls
+
+
+def _named(frame: StackFrame | None) -> ModulePath:
+    """The function of a frame as a path."""
+    if frame is None or _ANONYMOUS.fullmatch(frame.function):
+        return NO_PATH
+    steps = [step for step in frame.function.split(".") if step not in _NO_MODULE]
+    return ModulePath(tuple(steps), PathSource.FRAME)
 
 
 def _neighbours(instructions: Sequence[Instruction]) -> list[list[int]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from hloscope import attribute, diff, match
 from hloscope.capture import parse_target
@@ -33,7 +35,23 @@ def compare(lhs: Source, rhs: Source, *, options: NormalizeOptions | None = None
       rhs: the candidate.
       options: which noise is removed, all of it by default.
     """
-    options = options or NormalizeOptions()
+    with _collector_paused():
+        return _compare(lhs, rhs, options or NormalizeOptions())
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Without cycle collection: it walks millions of tuples again and again and finds nothing."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _compare(lhs: Source, rhs: Source, options: NormalizeOptions) -> Comparison:
     left, right = canonical_of(lhs, options), canonical_of(rhs, options)
     pairing = match.match(left, right)
     inputs, outputs = _leaves(lhs, rhs)
