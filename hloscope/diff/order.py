@@ -26,7 +26,7 @@ def ordered_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def ordered_regions(regions: Iterable[Region]) -> tuple[Region, ...]:
-    """Most bytes first, then most FLOPs, then first place."""
+    """Largest difference in bytes first, then in FLOPs, then most bytes, then first place."""
     return tuple(sorted(regions, key=_region_key))
 
 
@@ -54,8 +54,10 @@ def _text(place: Place | None) -> tuple[str, ...]:
 
 def _region_key(region: Region) -> Key:
     return (
+        -abs(region.rhs_bytes - region.lhs_bytes),
+        -abs(region.rhs_flops - region.lhs_flops),
+        # what costs the same on both sides ranks by what it touches
         -max(region.lhs_bytes, region.rhs_bytes),
-        -max(region.lhs_flops, region.rhs_flops),
         *_change_key(region.heads[0]),
     )
 

@@ -210,7 +210,7 @@ class ModuleDiff:
 
     Attributes:
       verdict: of the modules as a whole.
-      regions: ranked by bytes moved, then FLOPs.
+      regions: ranked by their difference in bytes moved, then in FLOPs, then by bytes moved.
       header: module attributes and donations, sorted.
       schedule: computations that are scheduled otherwise, largest first.
       lhs_instructions: how many instructions lhs has.
