@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from rich.console import Console, RenderableType
-from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from hloscope.report.document import Document, Note, Section, Table, Tone
 
 _STYLES = {Tone.PLAIN: "", Tone.GOOD: "green", Tone.BAD: "red", Tone.QUIET: "dim"}
-_INDENT = 2
+# how an item of a list begins
+_MARKS = frozenset("+-~")
 
 
 def render(document: Document, console: Console) -> None:
@@ -34,10 +34,15 @@ def _section(section: Section, console: Console) -> None:
 
 
 def _line(note: Note) -> RenderableType:
-    """A line whose continuation is indented, so that each entry of a list stays one."""
-    hanging = note.text[:1] in "+-~" and len(note.text) > 1
-    text = _text(note)
-    return Padding(text, (0, 0, 0, _INDENT)) if hanging else text
+    """A line; an item of a list keeps what does not fit beside its mark."""
+    mark, space, rest = note.text.partition(" ")
+    if mark not in _MARKS or not space:
+        return _text(note)
+    grid = RichTable.grid(padding=(0, 1, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(Text(f" {mark}"), Text(rest), style=_STYLES[note.tone])
+    return grid
 
 
 def _text(note: Note, *, bold: bool = False) -> Text:
