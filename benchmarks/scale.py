@@ -2,9 +2,9 @@
 
 Usage: python benchmarks/scale.py [--sizes 25000,100000,400000,1000000] [--layers 4,16,32]
 
-Made modules are copies of a real train step (the reference decoder in Linen against the same in
-NNX, optimized) side by side; real ones are the reference decoder unrolled to several depths. Both
-are compiled here, once, and cached.
+Made modules are copies of a real optimized train step side by side, against the same with one edit
+in a thousand instructions; real ones are the reference decoder in Linen against the same in NNX,
+unrolled to several depths. Both are compiled here, once, and cached.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.tiling import tile
+from benchmarks.tiling import edited, tile
 from hloscope import diff, hlo, match, normalize
 from hloscope.hlo.schema import hlo_pb2
 from hloscope.model.capture import PayloadName
 from hloscope.pipeline import OpenOptions, open_source
 
-MADE_FROM = "gpt3-125m:{stack}?layers=4"
+MADE_FROM = "gpt3-125m:linen?layers=4"
+EDIT_EVERY = 1_000  # instructions
 UNROLLED = "gpt3-125m:{stack}?layers={layers}&scan=false"
 LIMIT_SECONDS, LIMIT_SIZE, LIMIT_GIB = 8.0, 100_000, 1.5
 LIMIT_GROWTH = 5.0  # of the time, where the size grows fourfold
@@ -83,13 +84,14 @@ def measure(name: str, lhs: bytes, rhs: bytes) -> tuple[int, float]:
 
 
 def made(target: str, sizes: list[int]) -> list[tuple[int, float]]:
-    """Copies of one train step, side by side, up to each size."""
-    sides = [compiled(MADE_FROM.format(stack=stack), target) for stack in ("linen", "nnx")]
-    single = hlo.read_proto(sides[0]).instruction_count
+    """Copies of one train step, side by side, up to each size, against an edited version."""
+    step = compiled(MADE_FROM, target)
+    single = hlo.read_proto(step).instruction_count
     rows = []
     for size in sizes:
         copies = max(1, round(size / single))
-        rows.append(measure(f"made, {copies} copies", *(tile(side, copies) for side in sides)))
+        tiled = tile(step, copies)
+        rows.append(measure(f"made, {copies} copies", tiled, edited(tiled, EDIT_EVERY)))
     return rows
 
 

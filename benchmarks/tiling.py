@@ -64,3 +64,37 @@ def _copy_into(
 def _path_of_copy(path: str, copy: int) -> str:
     """The state path, in either stack's spelling, under a step of the copy's own."""
     return f"copy_{copy}" + "".join(f"['{step}']" for step in state_path(path))
+
+
+def edited(data: bytes, every: int) -> bytes:
+    """The module with one edit in about `every` instructions: another opcode, or a copy put in.
+
+    Args:
+      data: an HloProto.
+      every: instructions from one edit to the next.
+    """
+    proto = hlo_pb2.HloProto.FromString(data)
+    number = max(i.id for c in proto.hlo_module.computations for i in c.instructions)
+    seen, edits = 0, 0
+    for computation in proto.hlo_module.computations:
+        instructions = list(computation.instructions)
+        for place, instruction in enumerate(instructions):
+            seen += 1
+            if seen < every or instruction.opcode not in ("add", "multiply"):
+                continue
+            seen, edits = 0, edits + 1
+            if edits % 2:
+                instruction.opcode = "subtract"
+                continue
+            number += 1
+            source = next(i for i in instructions if i.id == instruction.operand_ids[0])
+            copy = hlo_pb2.HloInstructionProto(name=f"put_in.{number}", opcode="copy", id=number)
+            copy.shape.CopyFrom(source.shape)
+            copy.operand_ids[:] = [source.id]
+            instruction.operand_ids[0] = number
+            rest = instructions[place:]
+            del computation.instructions[place:]
+            computation.instructions.append(copy)
+            computation.instructions.extend(rest)
+            break  # positions have moved: go on in the next computation
+    return bytes(proto.SerializeToString())
