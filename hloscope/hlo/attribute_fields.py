@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from google.protobuf.message_factory import GetMessageClass
+from google.protobuf.text_format import MessageToString
+
 from hloscope.hlo import attribute_text as text
 from hloscope.hlo.attribute_text import Attributes, braced
 from hloscope.hlo.quoting import quote
@@ -90,7 +93,24 @@ def _payload(value: bytes) -> Attributes:
     return text.backend_config(payload.value)
 
 
+def _verbatim(name: str) -> Read:
+    """A field whose text form is not known: its protobuf text, so that no difference is lost."""
+    descriptor: Any = pb.HloInstructionProto.DESCRIPTOR.fields_by_name[name].message_type
+    message: Any = GetMessageClass(descriptor)
+
+    def read(value: Any) -> Attributes:
+        parts = value if isinstance(value, tuple) else (value,)
+        texts = (MessageToString(message.FromString(p), as_one_line=True) for p in parts)
+        return ((name, "{" + "; ".join(texts) + "}"),)
+
+    return read
+
+
 READ: dict[str, Read] = {
+    "sparsity_config": _verbatim("sparsity_config"),
+    "block_scaling_config": _verbatim("block_scaling_config"),
+    "shuffle_mode": _verbatim("shuffle_mode"),
+    "dot_sparsity": _verbatim("dot_sparsity"),
     "fusion_kind": _word("kind"),
     "tuple_index": _number("index"),
     "window": text.window,

@@ -109,3 +109,14 @@ def test_a_schedule_gives_the_order() -> None:
     assert [i.name for i in found.instructions] == ["p", "b", "a"]
     assert (module.is_scheduled, found.instructions[found.root].name) == (True, "a")
     assert [i.operands for i in found.instructions] == [(), (0,), (0,)]
+
+
+def test_fields_without_a_text_form_are_kept_as_protobuf_text() -> None:
+    proto = small()
+    instruction = proto.hlo_module.computations[0].instructions[1]
+    instruction.shuffle_mode.rotate.shifts[:] = [3, 4]
+    instruction.dot_sparsity.add(index=1, dimension=2, n=2)
+    instruction.dot_sparsity.add(index=0, dimension=1, n=4)
+    (found,) = (i for i in read_proto(proto.SerializeToString()).computations[0].instructions[1:])
+    assert found.attr("shuffle_mode") == "{rotate { shifts: 3 shifts: 4 }}"
+    assert found.attr("dot_sparsity") == "{index: 1 dimension: 2 n: 2; dimension: 1 n: 4}"
