@@ -134,25 +134,40 @@ class Follower:
 
     def _from_neighbours(self, left: int) -> Iterator[tuple[int, int]]:
         """Candidates for an unpaired lhs node, from its paired neighbours."""
-        forward = self.partners.forward
+        forward, limit = self.partners.forward, self.partners.budget.candidates
         for source, slot in self.left.below(left):
             if forward[source] >= 0:
-                for other, other_slot in self.right.open_users.get(forward[source], ()):
-                    if other_slot == slot:
-                        yield left, other
+                others = self.right.open_users.get(forward[source], ())
+                yield from self._alike([(left, slot)], others, limit)
         for user, slot in self.left.above(left):
             if forward[user] >= 0:
-                for other, other_slot in self.right.below(forward[user]):
-                    if other_slot == slot:
-                        yield left, other
+                others = self.right.below(forward[user])
+                yield from self._alike([(left, slot)], others, limit)
 
     def _around_pair(self, left: int, right: int) -> Iterator[tuple[int, int]]:
         """Candidates that a new pair speaks for."""
         limit = self.partners.budget.candidates
-        yield from _same_slot(self.left.below(left), self.right.below(right), limit)
-        yield from _same_slot(
-            self.left.open_users.get(left, ()), self.right.open_users.get(right, ()), limit
-        )
+        yield from self._alike(self.left.below(left), self.right.below(right), limit)
+        mine, others = self.left.open_users, self.right.open_users
+        yield from self._alike(mine.get(left, ()), others.get(right, ()), limit)
+
+    def _alike(
+        self, left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]], limit: int
+    ) -> Iterator[tuple[int, int]]:
+        """Unpaired neighbours in the same slot with the same opcode; alone in it, with any."""
+        by_slot: dict[object, list[int]] = defaultdict(list)
+        for node, slot in right:
+            if self.partners.backward[node] < 0:
+                by_slot[slot].append(node)
+                by_slot[slot, self.right.label(node).opcode].append(node)
+        if not by_slot:
+            return
+        for node, slot in left:
+            if self.partners.forward[node] < 0:
+                same = by_slot.get((slot, self.left.label(node).opcode), ())[:limit]
+                alone = by_slot.get(slot, ())
+                for other in same or (alone if len(alone) == 1 else ()):
+                    yield node, other
 
     def score(self, left: int, right: int) -> float:
         """How much speaks for a pair; `ACCEPTED` is enough."""
@@ -233,17 +248,6 @@ class _Around:
             found = None if ref is None else self.side.instruction(ref).metadata
             self._metadata[node] = found
         return self._metadata[node]
-
-
-def _same_slot(
-    left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]], limit: int
-) -> Iterator[tuple[int, int]]:
-    by_slot: dict[int, list[int]] = defaultdict(list)
-    for node, slot in right:
-        by_slot[slot].append(node)
-    for node, slot in left:
-        for other in by_slot.get(slot, [])[:limit]:
-            yield node, other
 
 
 def _ranks(side: CanonicalModule) -> list[int]:

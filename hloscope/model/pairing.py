@@ -68,7 +68,7 @@ class Budget:
 
     assignment_size: int = 100
     assignment_cells: int = 100_000
-    candidates: int = 64
+    candidates: int = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
