@@ -193,6 +193,12 @@ def _places(module: Module, wiring: Wiring) -> list[int]:
     ]
     for sources in wiring.sources[wiring.count :]:
         places.append(places[sources[0]] if sources else 0)
+    for node, kind in enumerate(wiring.kinds):
+        if kind == NodeKind.WRAPPER:
+            # what a loop carries lies where the loop does, wherever it started from
+            for slot in wiring.sources[node]:
+                if slot >= wiring.count:
+                    places[slot] = places[node]
     return places
 
 

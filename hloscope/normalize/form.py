@@ -123,6 +123,20 @@ class _Walk:
         self.order: list[int] = []
         self.first: dict[int, int] = {}  # computation to the first number given out in it
         self.loops = _loops(flow)
+        self.nests = self._nests()
+
+    def _nests(self) -> list[int]:
+        """What each computation is inlined into: equal for computations that are nested alike."""
+        nests = [0] * len(self.inlined)
+        # callees come before their callers
+        for computation in range(len(self.inlined) - 1, -1, -1):
+            wrapper = self.inlined[computation]
+            if wrapper >= 0:
+                nests[computation] = mix(self.colours[wrapper], nests[self.owners[wrapper]], 1)
+        return nests
+
+    def _nest(self, node: int) -> int:
+        return self.nests[self.owners[node]] if node < len(self.owners) else 0
 
     def visit_all(self, starts: Iterable[int]) -> None:
         """Visits by colour; what colours cannot tell apart by what is numbered around it."""
@@ -136,12 +150,13 @@ class _Walk:
             for node in group:
                 self._visit(node)
 
-    def _surroundings(self, node: int) -> tuple[int, list[int], int]:
+    def _surroundings(self, node: int) -> tuple[int, int, list[int], int]:
         last = len(self.number)
         place = self.first.get(self.owners[node], last) if node < len(self.owners) else last
         below = (*self.flow.sources[node], *_roots(self.flow, node))
         known = [self.number[n] for n in below]
-        return place, [n if n >= 0 else last for n in known], self.places[node]
+        known = [n if n >= 0 else last for n in known]
+        return self._nest(node), place, known, self.places[node]
 
     def _take(self, node: int) -> None:
         self.number[node] = len(self.order)
