@@ -63,26 +63,7 @@ def normalize(
     label_of, layouts = label_nodes(module, wiring, table)
     interface = read_interface(module, wiring, off, parameter_paths)
     flow = _flow(wiring, interface, table.labels, label_of, off)
-    digests = label_digests(table.labels)
-    ranks, start = _start(interface, seeds(label_of, digests))
-    owners = form.Owners(_owners(module), wiring.inlined)
-    colours = form.settled_colours(flow, start, _marks(interface))
-    order = form.canonical_order(flow, colours, owners, _places(module, wiring))
-    graph = form.graph_digest(
-        form.Form(
-            flow=flow,
-            label_of=label_of,
-            label_digests=digests,
-            owners=owners,
-            ranks=ranks,
-            channels=_channels(module, wiring),
-            aliases=interface.aliases,
-            donors=interface.donors,
-            texts=(interface.header, _threads(module)),
-        ),
-        order,
-    )
-    full = form.full_digest(graph, order, layouts, _schedule(module, wiring))
+    order, graph, full = _hashed(module, wiring, interface, flow, (table.labels, label_of, layouts))
     return CanonicalModule(
         module=module,
         strict=options.strict,
@@ -104,6 +85,35 @@ def normalize(
         full_fingerprint=full.hex(),
         notes=tuple(wiring.notes),
     )
+
+
+def _hashed(
+    module: Module,
+    wiring: Wiring,
+    interface: Interface,
+    flow: Flow,
+    nodes: tuple[Sequence[Label], Sequence[int], Sequence[str]],
+) -> tuple[list[int], bytes, bytes]:
+    """The canonical order, with the digests without and with layouts and schedule."""
+    labels, label_of, layouts = nodes
+    digests = label_digests(labels)
+    ranks, start = _start(interface, seeds(label_of, digests))
+    owners = form.Owners(_owners(module), wiring.inlined)
+    colours = form.settled_colours(flow, start, _marks(interface))
+    order = form.canonical_order(flow, colours, owners, _places(module, wiring))
+    described = form.Form(
+        flow=flow,
+        label_of=label_of,
+        label_digests=digests,
+        owners=owners,
+        ranks=ranks,
+        channels=_channels(module, wiring),
+        aliases=interface.aliases,
+        donors=interface.donors,
+        texts=(interface.header, _threads(module)),
+    )
+    graph = form.graph_digest(described, order)
+    return order, graph, form.full_digest(graph, order, layouts, _schedule(module, wiring))
 
 
 def _flow(

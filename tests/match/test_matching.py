@@ -8,12 +8,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hloscope.hlo import read_proto
+from hloscope.hlo import read_proto, read_text
 from hloscope.match import match
 from hloscope.model.canonical import CanonicalModule, Ref
 from hloscope.model.pairing import Budget, Pairing, Rule
 from hloscope.normalize import normalize
-from tests.match.made_modules import LAYER, canonical, layers, named
+
+
+def canonical(text: str) -> CanonicalModule:
+    (module,) = read_text(text)
+    return normalize(module)
+
+
+def layers(*bodies: str, dtype: str = "f32") -> str:
+    """An entry of one line per layer; `{x}` is the layer before, `{n}` the layer's number."""
+    lines = [f"  %v0 = {dtype}[8]{{0}} parameter(0)", f"  %c = {dtype}[8]{{0}} parameter(1)"]
+    lines += [body.format(x=f"%v{n}", n=n + 1) for n, body in enumerate(bodies)]
+    lines.append(f"  ROOT %out = ({dtype}[8]{{0}}) tuple(%v{len(bodies)})")
+    return "HloModule m\n\nENTRY %main {\n" + "\n".join(lines) + "\n}\n"
+
+
+LAYER = "  %v{n} = f32[8]{{0}} subtract({x}, %c)"
+
+
+def named(lhs: CanonicalModule, rhs: CanonicalModule, pairing: Pairing) -> dict[str, str]:
+    """Names of the pairs."""
+    return {lhs.instruction(p.lhs).name: rhs.instruction(p.rhs).name for p in pairing.pairs}
+
 
 CHAIN = layers(*[LAYER] * 6)
 
