@@ -100,8 +100,9 @@ def _verbatim(name: str) -> Read:
 
     def read(value: Any) -> Attributes:
         parts = value if isinstance(value, tuple) else (value,)
-        texts = (MessageToString(message.FromString(p), as_one_line=True) for p in parts)
-        return ((name, "{" + "; ".join(texts) + "}"),)
+        texts = [MessageToString(message.FromString(p), as_one_line=True) for p in parts]
+        # XLA sets some of them without saying anything in them
+        return ((name, "{" + "; ".join(texts) + "}"),) if any(texts) else ()
 
     return read
 

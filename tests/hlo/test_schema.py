@@ -117,6 +117,8 @@ def test_fields_without_a_text_form_are_kept_as_protobuf_text() -> None:
     instruction.shuffle_mode.rotate.shifts[:] = [3, 4]
     instruction.dot_sparsity.add(index=1, dimension=2, n=2)
     instruction.dot_sparsity.add(index=0, dimension=1, n=4)
+    instruction.sparsity_config.SetInParent()
     (found,) = (i for i in read_proto(proto.SerializeToString()).computations[0].instructions[1:])
+    assert found.attr("sparsity_config") is None
     assert found.attr("shuffle_mode") == "{rotate { shifts: 3 shifts: 4 }}"
     assert found.attr("dot_sparsity") == "{index: 1 dimension: 2 n: 2; dimension: 1 n: 4}"
