@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from random import Random
 
 from benchmarks.draft import Node, freeze, thaw
+from benchmarks.edit_site import Truth
 from benchmarks.edits import EDITS, edit, leaves_a_trace
 from benchmarks.rewrites import disturb
-from benchmarks.site import Truth
 from hloscope import diff, match, normalize
 from hloscope.model.canonical import Ref
 from hloscope.model.changes import ModuleDiff

@@ -8,9 +8,9 @@ from random import Random
 
 from benchmarks.colours import alike, same_colours
 from benchmarks.draft import Body, Draft, Node
+from benchmarks.edit_site import TRIES, WIRING, Site, Truth, may_be_copied, redirect, truth
 from benchmarks.edits_devices import add_collective, change_group, drop_donation
 from benchmarks.edits_dtype import narrow_chain, narrow_one, narrow_parameter
-from benchmarks.site import TRIES, WIRING, Site, Truth, may_be_copied, redirect, truth
 from hloscope.model.hlo import Layout, Literal
 
 Edit = Callable[[Site], Truth | None]

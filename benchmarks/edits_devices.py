@@ -5,8 +5,8 @@ from __future__ import annotations
 from benchmarks import header
 from benchmarks.colours import alike
 from benchmarks.draft import Body, Draft, Node
+from benchmarks.edit_site import TRIES, Site, Truth, may_be_copied, redirect, truth
 from benchmarks.rewrites import groups_text, iota_groups
-from benchmarks.site import TRIES, Site, Truth, may_be_copied, redirect, truth
 from hloscope.model.hlo import Layout, Shape
 
 _FLOATS = frozenset({"f32", "bf16", "f16", "f64"})

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from benchmarks import header
 from benchmarks.draft import Body, Node
-from benchmarks.site import TRIES, Site, Truth, redirect, truth
+from benchmarks.edit_site import TRIES, Site, Truth, redirect, truth
 
 _ELEMENTWISE = frozenset(
     {"abs", "add", "cosine", "divide", "exponential", "log", "logistic", "maximum", "minimum",
