@@ -15,7 +15,7 @@ class XlaRules(NamedTuple):
     """What differs between XLA's releases and back ends.
 
     Attributes:
-      padded: whether an array counts with the padding of its tiles (jaxlib 0.12; not 0.10).
+      padded: whether an array counts with the padding of its tiles (jaxlib from 0.11 on).
       pointer: bytes of a tuple table's entry.
       table: least bytes of a tuple table (512 in libtpu).
       flag: bytes of an array in memory space 2, where TPUs keep the semaphores of copies (4096 in
@@ -37,7 +37,9 @@ CURRENT_RULES = XlaRules()
 
 
 def rules_for(platform: str, jaxlib: str) -> XlaRules:
-    """The rules of the `cost_analysis()` of a back end, as tried with jaxlib 0.10.2 and 0.12.0.
+    """The rules of a back end's `cost_analysis()`.
+
+    Tried with jaxlib 0.10.2, 0.11.2 and 0.12.0.1.
 
     Args:
       platform: `tpu`, `cpu` or `gpu`; the last has no cost analysis to compare with.
@@ -45,7 +47,7 @@ def rules_for(platform: str, jaxlib: str) -> XlaRules:
     """
     if platform == "tpu":
         return XlaRules(table=512, flag=4096, whole_gather=True, kernels=True)
-    old = jaxlib.split(".")[:2] in (["0", "10"], ["0", "11"])
+    old = jaxlib.split(".")[:2] == ["0", "10"]
     return XlaRules(padded=not old, pointer=8 if old else 4)
 
 

@@ -374,5 +374,6 @@ def test_replay_of_a_dot_without_xla() -> None:
 
 def test_releases_differ_in_tiles_and_pointers() -> None:
     old, new = rules_for("cpu", "0.10.2"), rules_for("cpu", "0.12.0.1")
+    assert rules_for("cpu", "0.11.2") == new
     assert [replayed(TEXTS["tiled"], rules).bytes for rules in (old, new)] == [768, 2560]
     assert [replayed(TEXTS["tuple"], rules).bytes for rules in (old, new)] == [24, 12]
