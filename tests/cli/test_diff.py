@@ -179,7 +179,9 @@ def test_programs_are_compiled_on_demand(
     assert [change["fields"] for change in found["inputs"]["changed"]] == [
         [["donated", "True", "False"]]
     ]
-    memory = found["memory"]
-    assert {entry["kind"] for entry in memory["entries"]} == {"donation or aliasing lost"}
-    assert sum(entry["size"] for entry in memory["entries"]) == 64 * 64 * 2
-    assert found["rhs"]["memory"]["total"] - found["lhs"]["memory"]["total"] == 64 * 64 * 2
+    lost = [e for e in found["memory"]["entries"] if e["kind"] == "donation or aliasing lost"]
+    assert sum(entry["size"] for entry in lost) == 64 * 64 * 2
+    left, right = found["lhs"]["memory"], found["rhs"]["memory"]
+    assert left["alias"] - right["alias"] == 64 * 64 * 2
+    # a compiler may do without a copy where nothing is overwritten
+    assert sum(e["size"] for e in found["memory"]["entries"]) == right["total"] - left["total"]
