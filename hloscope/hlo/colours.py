@@ -7,19 +7,17 @@ knows a slot by its initial value, each further one also by what the body puts t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
-from types import MappingProxyType
 
+from hloscope.hlo.edges import BACK, called_roots
 from hloscope.model.canonical import Flow, Label, NodeKind
 
-NOTHING: Mapping[int, int] = MappingProxyType({})
 MASK = (1 << 64) - 1
 # odd constants with well-spread bits: fractions of the golden ratio, of the square root of 2 and e
 ODD = _A = 0x9E3779B97F4A7C15
 _B = 0x6A09E667F3BCC909
 _C = 0xADF85458A2BB4A9B
-BACK = 1 << 40  # the slot number of a value that a loop carries round
 _RETURNED = 0x243F6A8885A308D3  # seen from above, an output of the entry (pi's fraction)
 
 
@@ -83,7 +81,7 @@ def up_colours(
     flow: Flow,
     start: Sequence[int],
     outputs: Mapping[int, int],
-    fixed: Mapping[int, int] = NOTHING,
+    fixed: Sequence[int] = (),
 ) -> list[int]:
     """Colours all nodes by what becomes of their values; a loop's slot feeds back its seed.
 
@@ -91,11 +89,9 @@ def up_colours(
       flow: the graph.
       start: node to seed.
       outputs: nodes that the entry returns, with a number that says how.
-      fixed: nodes whose colour is given.
+      fixed: node to a colour that is given, 0 for none.
     """
-    colours = [0] * len(start)
-    for node, colour in fixed.items():
-        colours[node] = colour
+    colours = list(fixed) if fixed else [0] * len(start)
     gathered = [0] * len(start)
     for node, mark in outputs.items():
         gathered[node] = (mark * _RETURNED) & MASK
@@ -124,71 +120,29 @@ def up_colours(
     return colours
 
 
-def called_roots(flow: Flow, node: int) -> tuple[tuple[int, int], ...] | None:
-    """What the computations called by a node return, each with a slot below 0 for its role.
-
-    `None` for fusions, calls and tuples, which are looked through: they use nothing themselves. A
-    loop or a conditional is a use of what it carries and runs.
-    """
-    kind = flow.kinds[node]
-    called = flow.called.get(node, ())
-    if kind == NodeKind.WIRE or (kind == NodeKind.WRAPPER and len(called) < 2):
-        return None
-    if not called:
-        return ()
-    kinds, sources, wire = flow.kinds, flow.sources, NodeKind.WIRE
-    return tuple(
-        (returned, -1 - role)
-        for role, (_, root) in enumerate(called)
-        for returned in (sources[root] if kinds[root] == wire else (root,))
-    )
-
-
 def _use(colour: int, slot: int) -> int:
     """What one use of a node adds to it; sums, so that the order of users does not matter."""
     part = ((colour + slot * _A) * _C) & MASK
     return part ^ (part >> 32)
 
 
-Uses = list[list[tuple[int, int]]]
-
-
-def uses(flow: Flow) -> Uses:
-    """Each node's uses: (user, slot), where looked-through nodes use nothing.
-
-    Slots are operand positions from 1, 0 where the order is free, below 0 for the roles of called
-    computations, `BACK` for what a loop carries round.
-    """
-    found: Uses = [[] for _ in flow.sources]
-    called, kinds, commutative, wire = flow.called, flow.kinds, flow.commutative, NodeKind.WIRE
-    for node, sources in enumerate(flow.sources):
-        if kinds[node] == wire:
-            continue
-        if node in called:
-            roots = called_roots(flow, node)
-            if roots is None:
-                continue
-            for root, role in roots:
-                found[root].append((node, role))
-        if commutative[node]:
-            for source in sources:
-                found[source].append((node, 0))
-        else:
-            for position, source in enumerate(sources, start=1):
-                found[source].append((node, position))
-    for slot, after in flow.back.items():
-        found[after].append((slot, BACK))
-    return found
+Uses = Callable[[int], Iterable[tuple[int, int]]]
 
 
 class Region:
-    """Some nodes of a graph, to refine these nodes' colours alone."""
+    """Some nodes of a graph, to refine these nodes' colours alone.
 
-    def __init__(self, flow: Flow, nodes: Iterable[int], users: Uses) -> None:
+    Args:
+      flow: the graph.
+      nodes: the nodes.
+      uses: gives (user, slot) of each use of a node, as `Edges.uses` does.
+    """
+
+    def __init__(self, flow: Flow, nodes: Iterable[int], uses: Uses) -> None:
         self.flow = flow
         inside = set(nodes)
         self.nodes = [node for node in flow.topological if node in inside]
-        self.users = users
+        self.uses = uses
 
     def down(self, start: Sequence[int], colours: list[int]) -> None:
         """One more round of `down_colours`, in place."""
@@ -199,30 +153,9 @@ class Region:
         before = {slot: colours[slot] for slot in self.flow.back}
         for node in reversed(self.nodes):
             gathered = (outputs.get(node, 0) * _RETURNED) & MASK
-            for user, slot in self.users[node]:
+            for user, slot in self.uses(node):
                 known = before[user] if slot == BACK else colours[user]
                 part = ((known + slot * _A) * _C) & MASK
                 gathered += part ^ (part >> 32)
             value = ((start[node] ^ (gathered & MASK)) * _B) & MASK
             colours[node] = value ^ (value >> 29)
-
-    def around(self, colours: list[int]) -> None:
-        """One more step outwards, in place: each node with its neighbours as they were."""
-        sources, commutative, users = self.flow.sources, self.flow.commutative, self.users
-        fresh = []
-        for node in self.nodes:
-            value = colours[node]
-            parts = [colours[s] for s in sources[node]]
-            if commutative[node]:
-                parts.sort()
-            for part in parts:
-                value = ((value ^ part) * _B) & MASK
-                value ^= value >> 29
-            gathered = 0
-            for user, slot in users[node]:
-                part = ((colours[user] + slot * _A) * _C) & MASK
-                gathered += part ^ (part >> 32)
-            value = ((value ^ (gathered & MASK)) * _B) & MASK
-            fresh.append(value ^ (value >> 29))
-        for node, colour in zip(self.nodes, fresh, strict=True):
-            colours[node] = colour

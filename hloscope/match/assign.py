@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from hloscope.match.classes import Sides
 from hloscope.match.follow import ACCEPTED, Follower
 from hloscope.match.partners import Partners
 from hloscope.model.pairing import Rule
@@ -16,9 +17,9 @@ from hloscope.model.pairing import Rule
 ENOUGH = ACCEPTED / 2 + 0.5
 
 
-def assign_rest(partners: Partners) -> None:
+def assign_rest(partners: Partners, sides: Sides) -> None:
     """Pairs leftovers of paired computations where labels and surroundings are close enough."""
-    follower = Follower(partners)
+    follower = Follower(partners, sides)
     cells = 0
     for lefts, rights in _problems(partners, follower):
         size = len(lefts) * len(rights)

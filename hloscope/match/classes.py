@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from hloscope.hlo.colours import (
-    MASK,
-    ODD,
-    Region,
-    Uses,
-    down_colours,
-    label_digests,
-    seeds,
-    up_colours,
-)
+import numpy as np
+from numpy.typing import NDArray
+
+from hloscope.hlo.colours import ODD, Region, down_colours, label_digests, up_colours
+from hloscope.hlo.edges import Numbers
 from hloscope.match.partners import Partners
+from hloscope.match.surroundings import Colours, Surroundings, alone_on_both
 from hloscope.model.canonical import CanonicalModule, Label
 from hloscope.model.pairing import Rule
 
@@ -29,10 +25,10 @@ MOST = 2
 WIDEST = 6
 # another turn is taken while one pairs more than one in this many of what is left
 WORTHWHILE = 100
-_PAIRED = 0x452821E638D01377  # sets pairs' colours apart from all others
+_ODD = np.uint64(ODD)
+_PAIRED = np.uint64(0x452821E638D01377)  # sets pairs' colours apart from all others
 
 Loosen = Callable[[Label], Label]
-Colours = Sequence[int] | Mapping[int, int]
 
 
 def exact(label: Label) -> Label:
@@ -53,223 +49,220 @@ def opcode_alone(label: Label) -> Label:
 class Side:
     """One side's colours, given what is paired; seeds are made once for each loosening."""
 
-    def __init__(self, module: CanonicalModule, hidden: bytes) -> None:
-        self.module = module
-        self.flow = module.flow
-        self.outputs = dict.fromkeys(module.flow.outputs, 1)
-        self.hidden = hidden
-        self.seeds: dict[Loosen, list[int]] = {}
+    def __init__(self, partners: Partners, number: int) -> None:
+        self.module: CanonicalModule = (partners.lhs, partners.rhs)[number]
+        self.flow = self.module.flow
+        self.edges = partners.edges[number]
+        self.hidden: NDArray[np.bool_] = np.frombuffer(partners.hidden[number], np.bool_)
+        self.partner = (partners.forward, partners.backward)[number]
+        self.outputs = dict.fromkeys(self.flow.outputs, 1)
+        self._seeds: dict[Loosen, Colours] = {}
         self.start: list[int] = []
         self.down: list[int] = []
         self.up: list[int] = []
 
-    def anchor(self, anchors: dict[int, int], loosen: Loosen, nodes: Sequence[int]) -> None:
+    def unpaired(self) -> Numbers:
+        """The nodes that computing or carrying values makes comparable, and without partner."""
+        return np.flatnonzero((np.frombuffer(self.partner, np.int64) < 0) & ~self.hidden)
+
+    def seeds(self, loosen: Loosen) -> Colours:
+        """64 bits for what each node is."""
+        if loosen not in self._seeds:
+            loosened = [loosen(label) for label in self.module.labels]
+            distinct = list(dict.fromkeys(loosened))
+            of_label = dict(zip(distinct, label_digests(distinct), strict=True))
+            table = np.frombuffer(b"".join([of_label[one][:8] for one in loosened]), "<u8")
+            self._seeds[loosen] = table.astype(np.uint64)[np.array(self.module.label_of)]
+        return self._seeds[loosen]
+
+    def anchored(self, loosen: Loosen, given: Colours) -> Colours:
+        """The seeds, paired nodes in the colour of the pair."""
+        return np.where(given != 0, given, self.seeds(loosen))
+
+    def colour(self, loosen: Loosen, given: Colours, nodes: Numbers) -> None:
         """Colours the anchored nodes as given, and the others for the first time."""
-        if loosen not in self.seeds:
-            digests = label_digests([loosen(label) for label in self.module.labels])
-            self.seeds[loosen] = seeds(self.module.label_of, digests)
-        self.start = self.seeds[loosen]
-        self.down = list(self.start)
-        for node, colour in anchors.items():
-            self.down[node] = colour
-        if MOST * len(nodes) > len(self.start):
-            flow = self.flow
-            down_colours(
-                flow, self.start, self.down, [n for n in flow.topological if n not in anchors]
-            )
-            self.up = up_colours(flow, self.start, self.outputs, anchors)
-        else:
+        self.start = self.seeds(loosen).tolist()
+        self.down = self.anchored(loosen, given).tolist()
+        if not _is_most(self, nodes):
             self.up = list(self.down)
+            return
+        flow, fixed = self.flow, given.tolist()
+        down_colours(flow, self.start, self.down, [n for n in flow.topological if not fixed[n]])
+        self.up = up_colours(flow, self.start, self.outputs, fixed)
 
     def refine(self, region: Region) -> None:
         """One more round."""
         region.down(self.start, self.down)
         region.up(self.start, self.up, self.outputs)
 
-    def both(self, nodes: Iterable[int]) -> dict[int, int]:
+    def below(self, nodes: Numbers) -> Colours:
+        """Colours of some nodes by what they compute from."""
+        return _picked(self.down, nodes)
+
+    def above(self, nodes: Numbers) -> Colours:
+        """Colours of some nodes by what becomes of their values."""
+        return _picked(self.up, nodes)
+
+    def both(self, nodes: Numbers) -> Colours:
         """Both colours of some nodes, mixed."""
-        down, up = self.down, self.up
-        return {n: ((down[n] ^ (up[n] * ODD)) * ODD) & MASK for n in nodes}
+        return (self.below(nodes) ^ (self.above(nodes) * _ODD)) * _ODD
 
 
-def pair_classes(partners: Partners) -> None:
+def _picked(colours: Sequence[int], nodes: Numbers) -> Colours:
+    return np.array([colours[node] for node in nodes.tolist()], np.uint64)
+
+
+class Sides:
+    """Both sides with the nodes that are left of each."""
+
+    def __init__(self, partners: Partners) -> None:
+        self.partners = partners
+        self.both = self.left, self.right = Side(partners, 0), Side(partners, 1)
+        self.look()
+
+    def look(self) -> None:
+        """Sees again which nodes have no partner."""
+        self.nodes = self.left.unpaired(), self.right.unpaired()
+
+    def given(self) -> tuple[Colours, Colours]:
+        """The colour of each node that is paired, equal for both of a pair; 0 for the others."""
+        forward, backward = (np.frombuffer(side.partner, np.int64) for side in self.both)
+        colours = (np.arange(len(forward)).astype(np.uint64) * _ODD) ^ _PAIRED
+        nothing = np.uint64(0)
+        mine = np.where(forward >= 0, colours, nothing)
+        return mine, np.where(backward >= 0, colours[backward], nothing)
+
+    def pair_unique(
+        self, left: Colours, right: Colours, rule: Rule, confidence: float
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Pairs the nodes, of those left, whose colour no other node on their side has.
+
+        Returns:
+          Of each side's nodes, which of them still are without partner.
+        """
+        places = alone_on_both(left, right)
+        if rule is Rule.SAME_INPUTS:
+            places = self._telling(*places)
+        kept = np.ones(len(left), np.bool_), np.ones(len(right), np.bool_)
+        for mask, at in zip(kept, places, strict=True):
+            mask[at] = False
+        pairs = (nodes[at].tolist() for nodes, at in zip(self.nodes, places, strict=True))
+        self.partners.pair_all(*pairs, rule, confidence)
+        self.nodes = self.nodes[0][kept[0]], self.nodes[1][kept[1]]
+        return kept
+
+    def _telling(self, left: Numbers, right: Numbers) -> tuple[Numbers, Numbers]:
+        """Without pairs that only a label speaks for: constants look alike from below."""
+        lhs, rhs = self.left.flow, self.right.flow
+        pairs = zip(self.nodes[0][left].tolist(), self.nodes[1][right].tolist(), strict=True)
+        telling = [bool(lhs.sources[a] or rhs.sources[b] or a in lhs.called) for a, b in pairs]
+        return left[telling], right[telling]
+
+
+def pair_classes(sides: Sides) -> None:
     """Pairs what is alone in its class, from full labels down to bare opcodes.
 
     Pairs made so far are anchors: their colour is the pair's, so a difference on one side of an
     anchor is not seen from the other. The looser the labels, the more has to agree around a node.
     """
-    sides = Side(partners.lhs, partners.hidden[0]), Side(partners.rhs, partners.hidden[1])
-    steps: tuple[tuple[Callable[[_Nodes], int], int], ...] = (
-        (partial(_turn, partners, sides, exact), 1),
+    steps: tuple[tuple[Callable[[Sides], None], int], ...] = (
+        (partial(_turn, exact), 1),
         # nearby before far: one difference at each end of a program hides most of it from afar
-        (partial(_local_turn, partners, sides), MAX_TURNS),
-        (partial(_turn, partners, sides, exact), MAX_TURNS),
-        (partial(_turn, partners, sides, without_types), MAX_TURNS),
-        (partial(_turn, partners, sides, opcode_alone), MAX_TURNS),
+        (_local_turn, MAX_TURNS),
+        (partial(_turn, exact), MAX_TURNS),
+        (partial(_turn, without_types), MAX_TURNS),
+        (partial(_turn, opcode_alone), MAX_TURNS),
     )
     for turn, most in steps:
-        _repeat(partners, sides, turn, most)
+        _repeat(sides, turn, most)
 
 
-def _repeat(
-    partners: Partners, sides: tuple[Side, Side], turn: Callable[[_Nodes], int], most: int
-) -> None:
+def _repeat(sides: Sides, turn: Callable[[Sides], None], most: int) -> None:
     """Takes turns while each pairs enough of what is left to be worth its cost."""
     for _ in range(most):
-        nodes = _Nodes(partners, sides)
-        if not nodes.left or not nodes.right:
+        left, right = map(len, sides.nodes)
+        if not left or not right:
             return
-        few = (len(nodes.left) + len(nodes.right)) // WORTHWHILE
-        if turn(nodes) <= few:
+        turn(sides)
+        if left - len(sides.nodes[0]) <= (left + right) // WORTHWHILE:
             return
 
 
-def _turn(partners: Partners, sides: tuple[Side, Side], loosen: Loosen, nodes: _Nodes) -> int:
-    left, right = sides
-    _colour(partners, sides, loosen, (nodes.left, nodes.right))
+def _turn(loosen: Loosen, sides: Sides) -> None:
+    _colour(sides, loosen)
     full = loosen is exact
-    both = left.both(nodes.left), right.both(nodes.right)
-    made = nodes.pair_unique(*both, Rule.SAME_CLASS, 1.0 if full else 0.85)
-    made += nodes.pair_unique(left.down, right.down, Rule.SAME_INPUTS, 0.95 if full else 0.75)
-    made += nodes.pair_unique(left.up, right.up, Rule.SAME_USES, 0.9 if full else 0.7)
-    return made
+    for pick, rule, confidence in (
+        (Side.both, Rule.SAME_CLASS, 1.0 if full else 0.85),
+        (Side.below, Rule.SAME_INPUTS, 0.95 if full else 0.75),
+        (Side.above, Rule.SAME_USES, 0.9 if full else 0.7),
+    ):
+        colours = pick(sides.left, sides.nodes[0]), pick(sides.right, sides.nodes[1])
+        sides.pair_unique(*colours, rule, confidence)
 
 
-def _local_turn(partners: Partners, sides: tuple[Side, Side], nodes: _Nodes) -> int:
+def _local_turn(sides: Sides) -> None:
     """Pairs what is alone in its class within some steps, whatever lies farther away.
 
     Between two differences nothing looks the same down to the inputs or up to the outputs; it
     still looks the same nearby, and anchors nearby tell equal layers apart. Widest view first.
     """
-    anchors = _anchors(partners)
-    left, right = (
-        _views(side, side.seeds[exact], given, open_nodes, uses)
-        for side, given, open_nodes, uses in zip(
-            sides, anchors, (nodes.left, nodes.right), partners.uses, strict=True
-        )
-    )
-    made = 0
+    given = sides.given()
+    left = _views(sides.left, given[0], sides.nodes[0])
+    right = _views(sides.right, given[1], sides.nodes[1])
     for radius in range(WIDEST, 1, -1):
         confidence = round(0.6 + 0.05 * radius, 2)
-        made += nodes.pair_unique(left[radius], right[radius], Rule.SAME_SURROUNDINGS, confidence)
-    return made
+        kept = sides.pair_unique(left[radius], right[radius], Rule.SAME_SURROUNDINGS, confidence)
+        left, right = [v[kept[0]] for v in left], [v[kept[1]] for v in right]
 
 
-def _views(
-    side: Side, start: Sequence[int], anchors: Mapping[int, int], nodes: Sequence[int], users: Uses
-) -> list[list[int]]:
+def _views(side: Side, given: Colours, nodes: Numbers) -> list[Colours]:
     """Colours of the nodes by what lies within 0, 1, ... `WIDEST` steps."""
-    colours = list(start)
-    for node, colour in anchors.items():
-        colours[node] = colour
-    region = Region(side.flow, nodes, users)
-    views = [colours]
+    colours = side.anchored(exact, given)
+    around = Surroundings(side.edges, nodes)
+    views = [colours[nodes]]
     for _ in range(WIDEST):
-        colours = list(colours)
-        region.around(colours)
-        views.append(colours)
+        colours = around.step(colours)
+        views.append(colours[nodes])
     return views
 
 
-def _anchors(partners: Partners) -> tuple[dict[int, int], dict[int, int]]:
-    """The colour of each paired node of each side, the same for both nodes of a pair."""
-    colours = [((a * ODD) ^ _PAIRED) & MASK for a in range(len(partners.forward))]
-    return (
-        {a: colours[a] for a, b in enumerate(partners.forward) if b >= 0},
-        {b: colours[a] for b, a in enumerate(partners.backward) if a >= 0},
-    )
-
-
-def _colour(
-    partners: Partners,
-    sides: tuple[Side, Side],
-    loosen: Loosen,
-    nodes: tuple[Sequence[int], Sequence[int]],
-) -> None:
+def _colour(sides: Sides, loosen: Loosen) -> None:
     """Colours both sides; refines where few enough nodes are left for rounds to be cheap."""
-    left, right = sides
-    anchors = _anchors(partners)
-    left.anchor(anchors[0], loosen, nodes[0])
-    right.anchor(anchors[1], loosen, nodes[1])
-    if MOST * len(nodes[0]) > len(left.start) or MOST * len(nodes[1]) > len(right.start):
+    for side, given, nodes in zip(sides.both, sides.given(), sides.nodes, strict=True):
+        side.colour(loosen, given, nodes)
+    if any(map(_is_most, sides.both, sides.nodes)):
         return
-    regions = (
-        Region(left.flow, nodes[0], partners.uses[0]),
-        Region(right.flow, nodes[1], partners.uses[1]),
-    )
-    loops = any(
-        slot in side.flow.back for side, given in zip(sides, nodes, strict=True) for slot in given
-    )
-    for _ in range(MAX_ROUNDS if loops else 1):
-        left.refine(regions[0])
-        right.refine(regions[1])
-
-
-def tied_classes(
-    partners: Partners, left: Sequence[int], right: Sequence[int]
-) -> list[tuple[list[int], list[int]]]:
-    """Nodes, of those given, that both sides have in a class; smallest classes first."""
-    if not left or not right:
-        return []
-    sides = Side(partners.lhs, partners.hidden[0]), Side(partners.rhs, partners.hidden[1])
-    _colour(partners, sides, exact, (left, right))
-    there = _by_colour(sides[1].both(right), right)
-    found = [
-        (nodes, there[colour], colour)
-        for colour, nodes in _by_colour(sides[0].both(left), left).items()
-        if colour in there
+    regions = [
+        Region(side.flow, nodes.tolist(), side.edges.uses)
+        for side, nodes in zip(sides.both, sides.nodes, strict=True)
     ]
+    loops = any(slot in region.flow.back for region in regions for slot in region.nodes)
+    for _ in range(MAX_ROUNDS if loops else 1):
+        for side, region in zip(sides.both, regions, strict=True):
+            side.refine(region)
+
+
+def _is_most(side: Side, nodes: Numbers) -> bool:
+    return MOST * len(nodes) > len(side.module.label_of)
+
+
+def tied_classes(sides: Sides) -> list[tuple[list[int], list[int]]]:
+    """Unpaired nodes that both sides have in a class; smallest classes first."""
+    sides.look()
+    if not all(map(len, sides.nodes)):
+        return []
+    _colour(sides, exact)
+    left, right = (
+        _by_colour(side.both(nodes).tolist(), nodes.tolist())
+        for side, nodes in zip((sides.left, sides.right), sides.nodes, strict=True)
+    )
+    found = [(nodes, right[colour], colour) for colour, nodes in left.items() if colour in right]
     found.sort(key=lambda entry: (len(entry[0]) + len(entry[1]), entry[2]))
     return [(mine, others) for mine, others, _ in found]
 
 
-def _by_colour(colours: Mapping[int, int], nodes: Sequence[int]) -> dict[int, list[int]]:
+def _by_colour(colours: Sequence[int], nodes: Sequence[int]) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
-    for node in nodes:
-        found.setdefault(colours[node], []).append(node)
+    for node, colour in zip(nodes, colours, strict=True):
+        found.setdefault(colour, []).append(node)
     return found
-
-
-class _Nodes:
-    """The nodes that computing or carrying values makes comparable, and that have no partner."""
-
-    def __init__(self, partners: Partners, sides: tuple[Side, Side]) -> None:
-        self.partners = partners
-        self.left = _unpaired(sides[0].hidden, partners.forward)
-        self.right = _unpaired(sides[1].hidden, partners.backward)
-
-    def pair_unique(self, left: Colours, right: Colours, rule: Rule, confidence: float) -> int:
-        """Pairs the nodes whose colour no other node on their side has."""
-        partners, made = self.partners, 0
-        others = _alone(right, self.right)
-        for colour, node in _alone(left, self.left).items():
-            other = others.get(colour)
-            if other is None or _bare(partners, node, other, rule):
-                continue
-            partners.pair(node, other, rule, confidence)
-            made += 1
-        if made:
-            self.left = [n for n in self.left if partners.forward[n] < 0]
-            self.right = [n for n in self.right if partners.backward[n] < 0]
-        return made
-
-
-def _unpaired(hidden: bytes, partner: Sequence[int]) -> list[int]:
-    return [n for n, other in enumerate(partner) if other < 0 and not hidden[n]]
-
-
-def _alone(colours: Colours, nodes: Iterable[int]) -> dict[int, int]:
-    """Colour to its node, for colours that one node alone has."""
-    found: dict[int, int] = {}
-    for node in nodes:
-        colour = colours[node]
-        found[colour] = -1 if colour in found else node
-    return {colour: node for colour, node in found.items() if node >= 0}
-
-
-def _bare(partners: Partners, left: int, right: int, rule: Rule) -> bool:
-    """Whether only the label speaks for the pair: constants look alike from below."""
-    if rule is not Rule.SAME_INPUTS:
-        return False
-    lhs, rhs = partners.lhs.flow, partners.rhs.flow
-    return not (lhs.sources[left] or rhs.sources[right] or left in lhs.called)

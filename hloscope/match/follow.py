@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 
-from hloscope.hlo.colours import BACK, called_roots
-from hloscope.match.classes import tied_classes
+from hloscope.hlo.edges import BACK, called_roots
+from hloscope.match.classes import Sides, tied_classes
 from hloscope.match.homes import Homes
 from hloscope.match.partners import Partners
 from hloscope.model.canonical import CanonicalModule, Label
@@ -33,8 +33,9 @@ Neighbours = dict[int, list[tuple[int, int]]]
 class Follower:
     """Grows the pairing from paired nodes to their neighbours, best candidates first."""
 
-    def __init__(self, partners: Partners) -> None:
+    def __init__(self, partners: Partners, sides: Sides) -> None:
         self.partners = partners
+        self.sides = sides
         self.left = _Around(partners, 0)
         self.right = _Around(partners, 1)
         self.heap: list[tuple[float, int, int, int, int]] = []
@@ -50,7 +51,7 @@ class Follower:
             for left, right in self._from_neighbours(node):
                 self._propose(left, right)
         self._drain()
-        for lefts, rights in tied_classes(self.partners, self.left.open, self.right.open):
+        for lefts, rights in tied_classes(self.sides):
             self._pair_tied(lefts, rights)
         if self.spent >= self.allowed:
             self.partners.notes.append(
@@ -200,13 +201,14 @@ class Follower:
 
 
 class _Around:
-    """Neighbours of the unpaired nodes of one side, with the slots of `colours.uses`."""
+    """Neighbours of the unpaired nodes of one side, with the slots of `Edges`."""
 
     def __init__(self, partners: Partners, number: int) -> None:
         self.side = (partners.lhs, partners.rhs)[number]
         partner = (partners.forward, partners.backward)[number]
         hidden = partners.hidden[number]
-        self.users = partners.uses[number]
+        self.edges = partners.edges[number]
+        self._above: Neighbours = {}
         self._below: Neighbours = {}
         self._metadata: dict[int, Metadata | None] = {}
         self.outputs = frozenset(self.side.flow.outputs)
@@ -237,7 +239,10 @@ class _Around:
 
     def above(self, node: int) -> list[tuple[int, int]]:
         """(user, slot) of each use of a node."""
-        return self.users[node]
+        found = self._above.get(node)
+        if found is None:
+            found = self._above[node] = list(self.edges.uses(node))
+        return found
 
     def label(self, node: int) -> Label:
         return self.side.labels[self.side.label_of[node]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hloscope.match.assign import assign_rest
 from hloscope.match.boundaries import Boundaries
 from hloscope.match.called import pair_called
-from hloscope.match.classes import pair_classes
+from hloscope.match.classes import Sides, pair_classes
 from hloscope.match.follow import Follower
 from hloscope.match.parameters import pair_parameters
 from hloscope.match.partners import Partners
@@ -33,13 +33,14 @@ def match(lhs: CanonicalModule, rhs: CanonicalModule, *, budget: Budget = DEFAUL
             partners.pair(left, right, Rule.SAME_MODULE, 1.0)
         return _result(partners, ())
     pair_parameters(partners)
-    pair_classes(partners)
+    sides = Sides(partners)
+    pair_classes(sides)
     pair_called(partners)
-    Follower(partners).run()
+    Follower(partners, sides).run()
     pair_called(partners)
-    assign_rest(partners)
+    assign_rest(partners, sides)
     pair_called(partners)
-    Follower(partners).run()
+    Follower(partners, sides).run()
     boundaries = Boundaries(partners)
     boundaries.run()
     return _result(partners, boundaries.groups())

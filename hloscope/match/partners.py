@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from hloscope.hlo.colours import Uses, uses
+from hloscope.hlo.edges import Edges
 from hloscope.model.canonical import CanonicalModule, Flow, NodeKind
 from hloscope.model.pairing import Ambiguity, Budget, Rule
 
@@ -18,18 +20,18 @@ class Partners:
       backward: rhs node to lhs node, -1 for none.
       hidden: of each side, 1 for nodes that are looked through.
       owners: of each side, the computation of each instruction's node.
-      uses: of each side, each node's users with the slots.
+      edges: of each side, who reads whom.
       rules: lhs node to (rule, confidence), for the paired ones.
     """
 
     lhs: CanonicalModule
     rhs: CanonicalModule
     budget: Budget
-    forward: list[int]
-    backward: list[int]
+    forward: array[int]
+    backward: array[int]
     hidden: tuple[bytes, bytes]
     owners: tuple[list[int], list[int]]
-    uses: tuple[Uses, Uses]
+    edges: tuple[Edges, Edges]
     rules: dict[int, tuple[Rule, float]] = field(default_factory=dict)
     ambiguous: list[Ambiguity] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -41,11 +43,11 @@ class Partners:
             lhs=lhs,
             rhs=rhs,
             budget=budget,
-            forward=[-1] * len(lhs.flow.sources),
-            backward=[-1] * len(rhs.flow.sources),
+            forward=array("q", [-1]) * len(lhs.flow.sources),
+            backward=array("q", [-1]) * len(rhs.flow.sources),
             hidden=(looked_through(lhs.flow), looked_through(rhs.flow)),
             owners=(owners(lhs), owners(rhs)),
-            uses=(uses(lhs.flow), uses(rhs.flow)),
+            edges=(Edges(lhs.flow), Edges(rhs.flow)),
         )
 
     def pair(self, left: int, right: int, rule: Rule, confidence: float) -> None:
@@ -53,6 +55,16 @@ class Partners:
         self.forward[left] = right
         self.backward[right] = left
         self.rules[left] = (rule, confidence)
+
+    def pair_all(
+        self, lefts: Iterable[int], rights: Iterable[int], rule: Rule, confidence: float
+    ) -> None:
+        """Pairs nodes that have no partner yet, one by one in the order given."""
+        forward, backward, rules, why = self.forward, self.backward, self.rules, (rule, confidence)
+        for left, right in zip(lefts, rights, strict=True):
+            forward[left] = right
+            backward[right] = left
+            rules[left] = why
 
     def free(self, left: int, right: int) -> bool:
         """Whether neither has a partner."""

@@ -16,7 +16,8 @@ from hashlib import blake2b
 from sys import byteorder
 from typing import NamedTuple
 
-from hloscope.hlo.colours import MASK, ODD, Region, down_colours, mix, up_colours, uses
+from hloscope.hlo.colours import MASK, ODD, Region, down_colours, mix, up_colours
+from hloscope.hlo.edges import Edges
 from hloscope.model.canonical import Alias, Flow, NodeKind
 
 # rounds of refinement end when they tell no more slots apart; nested loops need one per level
@@ -48,7 +49,7 @@ def settled_colours(flow: Flow, start: Sequence[int], marks: Mapping[int, int]) 
     tied = _tied(flow, both)
     if not tied:
         return both
-    region, classes = Region(flow, tied, uses(flow)), 0
+    region, classes = Region(flow, tied, Edges(flow).uses), 0
     for _ in range(MAX_ROUNDS):
         down, up = list(both), list(both)
         region.down(both, down)
