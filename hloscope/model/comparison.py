@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from hloscope.model.capture import Leaf
 from hloscope.model.changes import ModuleDiff, StageVerdict
 from hloscope.model.communication import CommunicationDelta
 from hloscope.model.cost import CostDelta, CostLedger, Quantity, Total
+from hloscope.model.finding import Explanation
 from hloscope.model.ledger import LedgerDelta, MemoryLedger
 from hloscope.model.pairing import Pairing
 from hloscope.model.source import Source
@@ -139,6 +140,10 @@ class SideSummary:
     opcodes: Mapping[str, int]
 
 
+def _unexplained(_comparison: Comparison) -> Explanation:
+    return Explanation(findings=(), crashes=(), analyzers=(), accounts={})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """Two sides compared, rhs - lhs.
@@ -150,6 +155,7 @@ class Comparison:
       inputs, outputs: leaves; read off the entry computation where a side is no capture, `None`
         where a side has no entry computation.
       memory: `None` where a side has no buffer assignment.
+      explain: works out `explanation`; a comparison that is put together by hand names no analyzer.
     """
 
     lhs: Source
@@ -166,6 +172,14 @@ class Comparison:
     memory: LedgerDelta | None
     cost: CostDelta
     communication: CommunicationDelta
+    explain: Callable[[Comparison], Explanation] = field(
+        default=_unexplained, compare=False, repr=False
+    )
+
+    @property
+    def explanation(self) -> Explanation:
+        """Why the sides differ; the analyzers are loaded and run when first asked for."""
+        return self.explain(self)
 
     def frame(self) -> pd.DataFrame:
         """The totals of both sides, one row per quantity.

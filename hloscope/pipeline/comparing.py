@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 from hloscope import attribute, diff, match
 from hloscope.capture import parse_target
-from hloscope.diff.parameters import entry_leaves
 from hloscope.errors import HloscopeError
+from hloscope.hlo.entry_leaves import entry_leaves
 from hloscope.model.canonical import CanonicalModule
 from hloscope.model.changes import Stage, StageVerdict
 from hloscope.model.comparison import (
@@ -25,6 +25,7 @@ from hloscope.model.pairing import Pairing
 from hloscope.model.source import Source
 from hloscope.model.target import Target
 from hloscope.normalize import NormalizeOptions, normalize
+from hloscope.pipeline.explaining import Explainer
 
 
 def compare(lhs: Source, rhs: Source, *, options: NormalizeOptions | None = None) -> Comparison:
@@ -74,6 +75,7 @@ def _compare(lhs: Source, rhs: Source, options: NormalizeOptions) -> Comparison:
         communication=attribute.communication_delta(
             left_account.communication, right_account.communication, pairing
         ),
+        explain=Explainer(),
     )
 
 

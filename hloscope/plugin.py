@@ -1,0 +1,242 @@
+"""All that an analyzer may import: the records, questions to ask of them, and `Analyzer`.
+
+An analyzer is a frozen dataclass, its options as fields, that is found by an entry point of the
+group `hloscope.analyzers`. docs/findings.md has a worked example.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hloscope.hlo import (
+    OpName,
+    format_shape,
+    frames,
+    origin,
+    parse_op_name,
+    read_shape,
+    scopes,
+    state_path,
+    trip_count,
+)
+from hloscope.model.canonical import Ref
+from hloscope.model.capture import Capture, Leaf, OutOfMemory, PayloadName, Provenance
+from hloscope.model.changes import (
+    Change,
+    ChangeClass,
+    FieldChange,
+    HeaderChange,
+    Place,
+    Region,
+    Role,
+    Stage,
+    Verdict,
+)
+from hloscope.model.communication import (
+    ChangeKind,
+    Collective,
+    CollectiveChange,
+    CommunicationLedger,
+    Kind,
+)
+from hloscope.model.comparison import (
+    Comparison,
+    EnvironmentDifference,
+    EnvironmentPart,
+    LeafChange,
+)
+from hloscope.model.cost import CostEntry, CostLedger
+from hloscope.model.cost import DeltaEntry as CostDeltaEntry
+from hloscope.model.finding import (
+    Claim,
+    Confidence,
+    Direction,
+    Evidence,
+    Finding,
+    Metric,
+    Remedy,
+    Specificity,
+)
+from hloscope.model.hlo import (
+    Computation,
+    Instruction,
+    Layout,
+    Literal,
+    Metadata,
+    Module,
+    Shape,
+    StackFrame,
+)
+from hloscope.model.ledger import (
+    Category,
+    DeltaEntry,
+    DeltaKind,
+    LedgerDelta,
+    LedgerEntry,
+    MemoryLedger,
+    Part,
+    Value,
+)
+from hloscope.model.number_text import bytes_text, count_text
+from hloscope.model.pairing import Pair, Pairing
+from hloscope.model.source import Source, SourceKind
+from hloscope.model.target import Target
+from hloscope.model.units import Bytes, Flops, Maybe, Measured, Missing, Seconds
+from hloscope.queries.graph import callers, changes, instructions, users
+from hloscope.queries.interface import (
+    Argument,
+    Result,
+    aliases,
+    argument_pairs,
+    arguments,
+    input_changes,
+    output_changes,
+    result_pairs,
+    results,
+)
+from hloscope.queries.ledgers import (
+    communication_changes,
+    communication_of,
+    cost_entries,
+    cost_of,
+    memory_entries,
+    memory_of,
+)
+from hloscope.queries.sides import (
+    Side,
+    executions,
+    module_path,
+    partners,
+    sides,
+    source_frame,
+)
+from hloscope.queries.words import array, listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analyzer(ABC):
+    """Names causes of one family. A subclass is a frozen dataclass whose fields are its options.
+
+    Every field has a default: analyzers are made without arguments. The docstring is the page that
+    `hloscope explain CODE` prints; it begins with one line that says what the family is, and has
+    the parts `What it sees:`, `Why it costs:`, `What it does not see:` and `Example:`.
+
+    Attributes:
+      name: the family's, one word or two.
+      codes: stable code to what a finding of that code says, one line each.
+    """
+
+    name: ClassVar[str]
+    codes: ClassVar[Mapping[str, str]]
+
+    @abstractmethod
+    def analyze(self, comparison: Comparison) -> Iterable[Finding]:
+        """The causes found in a comparison, in any order; no IO, and nothing kept between calls."""
+
+
+__all__ = [
+    "Analyzer",
+    "Argument",
+    "Bytes",
+    "Capture",
+    "Category",
+    "Change",
+    "ChangeClass",
+    "ChangeKind",
+    "Claim",
+    "Collective",
+    "CollectiveChange",
+    "CommunicationLedger",
+    "Comparison",
+    "Computation",
+    "Confidence",
+    "CostDeltaEntry",
+    "CostEntry",
+    "CostLedger",
+    "DeltaEntry",
+    "DeltaKind",
+    "Direction",
+    "EnvironmentDifference",
+    "EnvironmentPart",
+    "Evidence",
+    "FieldChange",
+    "Finding",
+    "Flops",
+    "HeaderChange",
+    "Instruction",
+    "Kind",
+    "Layout",
+    "Leaf",
+    "LeafChange",
+    "LedgerDelta",
+    "LedgerEntry",
+    "Literal",
+    "Maybe",
+    "Measured",
+    "MemoryLedger",
+    "Metadata",
+    "Metric",
+    "Missing",
+    "Module",
+    "OpName",
+    "OutOfMemory",
+    "Pair",
+    "Pairing",
+    "Part",
+    "PayloadName",
+    "Place",
+    "Provenance",
+    "Ref",
+    "Region",
+    "Remedy",
+    "Result",
+    "Role",
+    "Seconds",
+    "Shape",
+    "Side",
+    "Source",
+    "SourceKind",
+    "Specificity",
+    "StackFrame",
+    "Stage",
+    "Target",
+    "Value",
+    "Verdict",
+    "aliases",
+    "argument_pairs",
+    "arguments",
+    "array",
+    "bytes_text",
+    "callers",
+    "changes",
+    "communication_changes",
+    "communication_of",
+    "cost_entries",
+    "cost_of",
+    "count_text",
+    "executions",
+    "format_shape",
+    "frames",
+    "input_changes",
+    "instructions",
+    "listed",
+    "memory_entries",
+    "memory_of",
+    "module_path",
+    "origin",
+    "output_changes",
+    "parse_op_name",
+    "partners",
+    "read_shape",
+    "result_pairs",
+    "results",
+    "scopes",
+    "sides",
+    "source_frame",
+    "state_path",
+    "trip_count",
+    "users",
+]

@@ -1,0 +1,1 @@
+"""Questions that analyzers ask of a comparison; `hloscope.plugin` hands them on."""

@@ -1,0 +1,182 @@
+"""What the two programs take and give back: arguments, results, donation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from hloscope.hlo.entry_leaves import entry_leaves
+from hloscope.hlo.state_path import state_path
+from hloscope.model.canonical import Ref
+from hloscope.model.capture import Leaf
+from hloscope.model.comparison import Comparison, LeafChange
+from hloscope.model.hlo import Instruction, Module, Shape
+from hloscope.model.source import Source
+from hloscope.queries.sides import partners
+
+# `{0}: (3, {}, may-alias)`, the output's place before the parameter's; a place may be nested
+_ALIAS = re.compile(r"\{\s*(\d*)[\d,\s]*\}\s*:\s*\(?\s*(\d+)")
+
+
+class Argument(NamedTuple):
+    """An entry parameter of the optimized module.
+
+    Attributes:
+      number: the parameter's.
+      name: the leaf's tree path, or the parameter's name.
+      shape: on one device.
+      leaf: what the caller passes; its shape is that of all devices together.
+      donated: whether the caller offers the memory.
+      result: position of the result that takes the memory over, `None` where none does.
+    """
+
+    number: int
+    ref: Ref
+    name: str
+    shape: Shape
+    leaf: Leaf
+    donated: bool
+    result: int | None
+
+
+class Result(NamedTuple):
+    """One element of the entry's result.
+
+    Attributes:
+      position: in the root tuple.
+      ref: the instruction that the root takes it from.
+      name: the leaf's tree path, or the instruction's name.
+      shape: on one device.
+      leaf: `None` where the side is no capture.
+      argument: number of the parameter whose memory it takes over, `None` for none.
+    """
+
+    position: int
+    ref: Ref
+    name: str
+    shape: Shape
+    leaf: Leaf | None
+    argument: int | None
+
+
+def aliases(module: Module) -> dict[int, int]:
+    """Number of a donated parameter to the position of the result that takes its memory over."""
+    found = _ALIAS.findall(module.header_attr("input_output_alias") or "")
+    return {int(parameter): int(result or 0) for result, parameter in found}
+
+
+def arguments(source: Source) -> tuple[Argument, ...]:
+    """The entry parameters, by number; none in a module that was cut off before its entry."""
+    module = source.module
+    if module.entry is None:
+        return ()
+    given = source.capture.inputs if source.capture else entry_leaves(module)
+    leaves = {leaf.parameter: leaf for leaf in given if leaf.parameter is not None}
+    taken = aliases(module)
+    found = [
+        _argument(Ref(module.entry, place), instruction, leaves, taken)
+        for place, instruction in enumerate(module.computations[module.entry].instructions)
+        if instruction.opcode == "parameter" and instruction.parameter in leaves
+    ]
+    return tuple(sorted(found))
+
+
+def _argument(
+    ref: Ref, instruction: Instruction, leaves: Mapping[int, Leaf], taken: Mapping[int, int]
+) -> Argument:
+    leaf = leaves[instruction.parameter]
+    return Argument(
+        number=instruction.parameter,
+        ref=ref,
+        name=leaf.path,
+        shape=instruction.shape,
+        leaf=leaf,
+        donated=leaf.donated or instruction.parameter in taken,
+        result=taken.get(instruction.parameter),
+    )
+
+
+def results(source: Source) -> tuple[Result, ...]:
+    """The elements of the entry's result, in order; nested tuples count as one element."""
+    module = source.module
+    if module.entry is None:
+        return ()
+    entry = module.computations[module.entry]
+    root = entry.instructions[entry.root]
+    places = root.operands if root.opcode == "tuple" else (entry.root,)
+    given = source.capture.outputs if source.capture else ()
+    leaves = {leaf.parameter: leaf for leaf in given if leaf.parameter is not None}
+    taken = {result: parameter for parameter, result in aliases(module).items()}
+    return tuple(
+        _result(position, Ref(module.entry, place), entry.instructions[place], leaves, taken)
+        for position, place in enumerate(places)
+    )
+
+
+def _result(
+    position: int,
+    ref: Ref,
+    made_by: Instruction,
+    leaves: Mapping[int, Leaf],
+    taken: Mapping[int, int],
+) -> Result:
+    leaf = leaves.get(position)
+    return Result(
+        position=position,
+        ref=ref,
+        name=leaf.path if leaf else made_by.name,
+        shape=made_by.shape,
+        leaf=leaf,
+        argument=taken.get(position),
+    )
+
+
+def argument_pairs(comparison: Comparison) -> tuple[tuple[Argument, Argument], ...]:
+    """Arguments that both sides have, lhs then rhs."""
+    right = {argument.ref: argument for argument in arguments(comparison.rhs)}
+    to_rhs = partners(comparison)
+    return tuple(
+        (argument, right[to_rhs[argument.ref]])
+        for argument in arguments(comparison.lhs)
+        if to_rhs.get(argument.ref) in right
+    )
+
+
+def result_pairs(comparison: Comparison) -> tuple[tuple[Result, Result], ...]:
+    """Results that both sides have: by state path, by the instruction that makes them otherwise."""
+    left, right = results(comparison.lhs), results(comparison.rhs)
+    ours, theirs = _by_path(left), _by_path(right)
+    pairs = [(ours[path], theirs[path]) for path in sorted(ours.keys() & theirs.keys())]
+    seen = {result.position for result, _ in pairs}
+    taken = {found.position for _, found in pairs}
+    by_ref = {result.ref: result for result in right if result.position not in taken}
+    to_rhs = partners(comparison)
+    pairs += [
+        (result, by_ref[to_rhs[result.ref]])
+        for result in left
+        if result.position not in seen and to_rhs.get(result.ref) in by_ref
+    ]
+    return tuple(sorted(pairs))
+
+
+def _by_path(found: tuple[Result, ...]) -> dict[tuple[str, ...], Result]:
+    """Results by state path, where one alone has it."""
+    paths = [state_path(result.name) if result.leaf else () for result in found]
+    return {p: r for p, r in zip(paths, found, strict=True) if p and paths.count(p) == 1}
+
+
+def input_changes(comparison: Comparison, *fields: str) -> tuple[LeafChange, ...]:
+    """Input leaves that differ in any of some fields of `Leaf`; in any at all by default."""
+    return _changes(comparison.inputs.changed if comparison.inputs else (), fields)
+
+
+def output_changes(comparison: Comparison, *fields: str) -> tuple[LeafChange, ...]:
+    """Output leaves that differ in any of some fields of `Leaf`; in any at all by default."""
+    return _changes(comparison.outputs.changed if comparison.outputs else (), fields)
+
+
+def _changes(changed: tuple[LeafChange, ...], fields: tuple[str, ...]) -> tuple[LeafChange, ...]:
+    return tuple(
+        c for c in changed if c.fields and (not fields or {n for n, _, _ in c.fields} & {*fields})
+    )
