@@ -16,7 +16,7 @@ from hloscope.attribute.communication_groups import (
     read_groups,
     read_pairs,
 )
-from hloscope.attribute.communication_overlap import During, overlap
+from hloscope.attribute.communication_overlap import During
 from hloscope.attribute.cost_entries import Places
 from hloscope.attribute.cost_executions import Executions
 from hloscope.attribute.cost_shapes import dtype_text, element_count, leaf_bytes, leaves
@@ -24,7 +24,7 @@ from hloscope.attribute.cost_totals import total_of
 from hloscope.attribute.cost_users import Graph
 from hloscope.model.canonical import Ref
 from hloscope.model.communication import Collective, CommunicationLedger, Kind
-from hloscope.model.cost import CostLedger, add
+from hloscope.model.cost import add
 from hloscope.model.hlo import Instruction, Module, Shape
 from hloscope.model.units import Maybe, Measured, Missing
 
@@ -208,8 +208,9 @@ def communication_ledger(
     runs: Executions,
     found: Sequence[Exchange],
     mesh: Mapping[str, int] | None,
-    costs: CostLedger,
+    during: During,
     places: Places,
+    label: str,
 ) -> CommunicationLedger:
     """Every collective with how often it runs and what runs meanwhile.
 
@@ -218,13 +219,13 @@ def communication_ledger(
       runs: how often each computation runs.
       found: its collectives, from `exchanges`.
       mesh: the mesh that named the axes.
-      costs: the cost ledger of the same module.
+      during: what runs while a collective is under way.
       places: where instructions come from.
+      label: what reports call the side.
     """
-    by_kernel = overlap(graph, costs)
-    collectives = tuple(_collective(graph, runs, item, by_kernel, places) for item in found)
+    collectives = tuple(_collective(graph, runs, item, during, places) for item in found)
     return CommunicationLedger(
-        label=costs.label,
+        label=label,
         mesh=mesh,
         collectives=collectives,
         wire_bytes=total_of(item.wire_per_step for item in collectives),

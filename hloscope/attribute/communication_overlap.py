@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from heapq import nsmallest
+from operator import attrgetter
+from typing import NamedTuple
 
 from hloscope.attribute.communication_find import Site
+from hloscope.attribute.cost_bodies import Run
 from hloscope.attribute.cost_users import Graph
 from hloscope.model.canonical import Ref
 from hloscope.model.communication import Overlap
-from hloscope.model.cost import CostEntry, CostLedger
+from hloscope.model.cost import KernelTime, Quantity
 from hloscope.model.units import Maybe, Measured, Missing
 
 _NAMES = 3  # kernels to name; the rest is in the sums
@@ -20,11 +24,24 @@ _NO_DONE = Missing("its end is not in the same computation")
 During = Callable[[Site], Maybe[Overlap]]
 
 
-def overlap(graph: Graph, costs: CostLedger) -> During:
+class _Kernel(NamedTuple):
+    """What one kernel does in one execution, as far as known.
+
+    Attributes:
+      moved: bytes read and written, in any memory.
+    """
+
+    number: int
+    flops: int
+    moved: int
+    device_bytes: int
+    time: KernelTime | None
+
+
+def overlap(graph: Graph, runs: Sequence[Run], times: Mapping[Ref, KernelTime]) -> During:
     """A function from a collective to the kernels that run while it is under way."""
-    kernels: defaultdict[Ref, list[CostEntry]] = defaultdict(list)
-    for entry in costs.entries:
-        kernels[entry.kernel].append(entry)
+    working: dict[int, list[_Kernel]] = {}
+    inside = _inside(runs)
 
     def during(site: Site) -> Maybe[Overlap]:
         if not site.form.is_async:
@@ -33,41 +50,67 @@ def overlap(graph: Graph, costs: CostLedger) -> During:
             return _NO_SCHEDULE
         if site.done is None:
             return _NO_DONE
-        between = [Ref(site.schedule, n) for n in range(site.start + 1, site.done)]
-        return Measured(_sum([ref for ref in between if kernels.get(ref)], kernels, costs))
+        if site.schedule not in working:
+            run = next(run for run in runs if run.position == site.schedule)
+            working[site.schedule] = list(_working(run, inside, times))
+        kernels = working[site.schedule]
+        first = bisect_right(kernels, site.start, key=_number)
+        last = bisect_left(kernels, site.done, key=_number)
+        return Measured(_sum(graph, site.schedule, kernels[first:last]))
 
     return during
 
 
-def _sum(refs: Sequence[Ref], kernels: dict[Ref, list[CostEntry]], costs: CostLedger) -> Overlap:
-    working = [ref for ref in refs if _known(kernels[ref], "flops") or _moves(kernels[ref])]
-    ranked = sorted(working, key=lambda ref: (_weight(ref, kernels, costs), ref))
-    timed = [costs.times[ref].seconds for ref in working if ref in costs.times]
+_number = attrgetter("number")
+
+
+def _inside(runs: Sequence[Run]) -> Mapping[Ref, tuple[int, int, int]]:
+    """Fusion to the figures of what it holds."""
+    found: dict[Ref, tuple[int, int, int]] = {}
+    for run in runs:
+        if run.kernel is not None:
+            flops, moved, device = found.get(run.kernel, (0, 0, 0))
+            sums = {quantity: one.known for quantity, one in run.body.sums.items()}
+            found[run.kernel] = (
+                flops + sums[Quantity.FLOPS],
+                moved + sums[Quantity.BYTES_READ] + sums[Quantity.BYTES_WRITTEN],
+                device + sums[Quantity.DEVICE_BYTES],
+            )
+    return found
+
+
+def _working(
+    run: Run, inside: Mapping[Ref, tuple[int, int, int]], times: Mapping[Ref, KernelTime]
+) -> Iterator[_Kernel]:
+    """The kernels of a schedule that compute or move something, in its order."""
+    for row in run.body.rows:
+        ref = Ref(run.position, row.number)
+        flops, moved, device = inside.get(ref, (0, 0, 0))
+        flops += _known(row.work.flops)
+        moved += _known(row.work.bytes_read) + _known(row.work.bytes_written)
+        if flops or moved:
+            device += _known(row.device)
+            yield _Kernel(row.number, flops, moved, device, times.get(ref))
+
+
+def _sum(graph: Graph, schedule: int, kernels: Sequence[_Kernel]) -> Overlap:
+    instructions = graph.body(schedule).instructions
+    timed = [kernel.time.seconds for kernel in kernels if kernel.time is not None]
     seconds: Maybe[float] = Measured(sum(timed))
-    if len(timed) < len(working):
+    if len(timed) < len(kernels):
         seconds = Missing("some of the kernels have no time")
     return Overlap(
-        kernels=len(working),
-        names=tuple(_name(kernels[ref], ref) for ref in ranked[:_NAMES]),
-        flops=sum(_known(kernels[ref], "flops") for ref in working),
-        device_bytes=sum(_known(kernels[ref], "device_bytes") for ref in working),
+        kernels=len(kernels),
+        names=tuple(instructions[k.number].name for k in nsmallest(_NAMES, kernels, key=_weight)),
+        flops=sum(kernel.flops for kernel in kernels),
+        device_bytes=sum(kernel.device_bytes for kernel in kernels),
         seconds=seconds,
     )
 
 
-def _weight(ref: Ref, kernels: dict[Ref, list[CostEntry]], costs: CostLedger) -> tuple[float, int]:
-    time = costs.times.get(ref)
-    return (-time.seconds if time else 0.0, -_moves(kernels[ref]))
+def _weight(kernel: _Kernel) -> tuple[float, int, int]:
+    return -kernel.time.seconds if kernel.time else 0.0, -kernel.moved, kernel.number
 
 
-def _moves(entries: Sequence[CostEntry]) -> int:
-    return _known(entries, "bytes_read") + _known(entries, "bytes_written")
-
-
-def _known(entries: Sequence[CostEntry], field: str) -> int:
-    figures: list[Maybe[int]] = [getattr(entry, field) for entry in entries]
-    return sum(figure.value for figure in figures if isinstance(figure, Measured))
-
-
-def _name(entries: Sequence[CostEntry], ref: Ref) -> str:
-    return next((entry.name for entry in entries if entry.ref == ref), "")
+def _known(figure: Maybe[int]) -> int:
+    return figure.value if isinstance(figure, Measured) else 0

@@ -10,6 +10,8 @@ from hloscope.attribute.communication_ledger import (
     mesh_in,
     wire_of,
 )
+from hloscope.attribute.communication_overlap import overlap
+from hloscope.attribute.cost_bodies import runs_of
 from hloscope.attribute.cost_entries import Places
 from hloscope.attribute.cost_executions import TripCount, executions
 from hloscope.attribute.cost_ledger import NO_CONTEXT, CostContext, build_ledger
@@ -35,13 +37,17 @@ def account(module: Module, trip_count: TripCount, context: CostContext = NO_CON
       trip_count: the trip count of a `while`; `hlo.trip_count` as a rule.
       context: what is known beside the module.
     """
-    graph, figures = Graph(module), replay(module, context.rules)
-    runs = executions(module, figures, trip_count)
+    graph = Graph(module)
+    figures = replay(graph, context.rules)
+    counted = executions(graph, figures, trip_count)
+    runs = runs_of(graph, figures, counted)
     mesh = context.mesh if context.mesh is not None else mesh_in(module)
-    found = exchanges(graph, runs, mesh)
-    costs = build_ledger(graph, figures, runs, context, wire_of(found))
+    found = exchanges(graph, counted, mesh)
+    costs = build_ledger(graph, figures, runs, counted, context, wire_of(found))
+    during = overlap(graph, runs, costs.times)
     places = Places(context.module_path, context.source)
-    return Account(costs, communication_ledger(graph, runs, found, mesh, costs, places))
+    sent = communication_ledger(graph, counted, found, mesh, during, places, context.label)
+    return Account(costs, sent)
 
 
 def cost_ledger(

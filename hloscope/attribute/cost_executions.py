@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from hloscope.attribute.cost_users import call_order
+from hloscope.attribute.cost_users import Graph
 from hloscope.attribute.cost_xla import BRANCH_ROLES, PROGRAM_ROLES, Replay, XlaCost
 from hloscope.model.canonical import Ref
 from hloscope.model.cost import add, times
@@ -38,11 +38,12 @@ class Executions:
 class _Walk:
     """One pass over the computations, callers before callees."""
 
-    def __init__(self, module: Module, replay: Replay, trip_count: TripCount) -> None:
-        self.module = module
+    def __init__(self, graph: Graph, replay: Replay, trip_count: TripCount) -> None:
+        self.graph = graph
+        self.module = graph.module
         self.replay = replay
         self.trip_count = trip_count
-        self.counts: list[Maybe[int] | None] = [None] * len(module.computations)
+        self.counts: list[Maybe[int] | None] = [None] * len(graph.module.computations)
         self.kernels: dict[int, Ref] = {}
         self.loops: dict[int, tuple[Ref, ...]] = {}
         self.notes: list[str] = []
@@ -52,7 +53,7 @@ class _Walk:
         for start in starts:
             self.counts[start] = Measured(1)
             self.loops[start] = ()
-        for position in reversed(call_order(self.module)):
+        for position in reversed(self.graph.order):
             count = self.counts[position]
             if count is None:
                 continue
@@ -132,15 +133,15 @@ class _Walk:
         self.loops.setdefault(callee, loops)
 
 
-def executions(module: Module, replay: Replay, trip_count: TripCount) -> Executions:
+def executions(graph: Graph, replay: Replay, trip_count: TripCount) -> Executions:
     """How often each computation runs in one step.
 
     A loop body runs as often as its trip count says, times the loop around it. Of a conditional the
     branch of the most FLOPs (then transcendentals, then bytes, then the first) is taken to run.
 
     Args:
-      module: the module.
+      graph: the module.
       replay: costs of the computations, which choose between branches.
       trip_count: the trip count of a `while`.
     """
-    return _Walk(module, replay, trip_count).run()
+    return _Walk(graph, replay, trip_count).run()

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 
+from hloscope.attribute.cost_bodies import Run
 from hloscope.attribute.cost_entries import ModulePath, Place, Places, entries
 from hloscope.attribute.cost_executions import Executions
 from hloscope.attribute.cost_reconcile import reconcile
-from hloscope.attribute.cost_totals import total_of
 from hloscope.attribute.cost_users import Graph
 from hloscope.attribute.cost_xla import Replay
 from hloscope.attribute.cost_xla_rules import CURRENT_RULES, XlaRules
 from hloscope.attribute.kernel_times import kernel_times
 from hloscope.model.canonical import Ref
 from hloscope.model.capture import CostFigures
-from hloscope.model.cost import CostEntry, CostLedger, KernelTime, Quantity, Total, times
+from hloscope.model.cost import CostLedger, KernelTime, Quantity, Total
 from hloscope.model.hlo import MeasuredTimes
 from hloscope.model.target import Chip
 from hloscope.model.units import Maybe, Measured, Missing
@@ -54,7 +53,8 @@ NO_CONTEXT = CostContext()
 def build_ledger(
     graph: Graph,
     mine: Replay,
-    runs: Executions,
+    runs: Sequence[Run],
+    counted: Executions,
     context: CostContext,
     wire: Mapping[Ref, Maybe[int]],
 ) -> CostLedger:
@@ -63,42 +63,52 @@ def build_ledger(
     Args:
       graph: the module, best an optimized one.
       mine: XLA's figures by the context's rules.
-      runs: how often each computation runs.
+      runs: what each computation costs.
+      counted: how often each computation runs.
       context: what is known beside the module.
       wire: what kernels send to other devices in one execution.
     """
     places = Places(context.module_path, context.source)
-    listed = tuple(entries(graph, mine, runs, places))
-    timed, untimed = kernel_times(graph.module, listed, context.chip, context.measured, wire)
+    timed, untimed = kernel_times(graph.module, runs, context.chip, context.measured, wire)
     return CostLedger(
         label=context.label,
         target=f"{context.chip.platform}:{context.chip.name}" if context.chip else "",
-        entries=listed,
+        entries=tuple(entries(graph.module, runs, places)),
         times=timed,
         untimed=untimed,
-        totals={q: _total(listed, q) for q in Quantity},
-        seconds=_seconds(listed, timed, untimed),
-        reconciliation=reconcile(graph, mine, runs, listed, context.reported),
-        notes=runs.notes,
+        totals={q: _total(runs, q) for q in Quantity},
+        seconds=_seconds(runs, timed, untimed),
+        reconciliation=reconcile(graph, mine, counted, runs, context.reported),
+        notes=counted.notes,
     )
 
 
-def _total(listed: Sequence[CostEntry], quantity: Quantity) -> Total:
-    figure = attrgetter(quantity.value)
-    return total_of(times(entry.executions, figure(entry)) for entry in listed)
+def _total(runs: Sequence[Run], quantity: Quantity) -> Total:
+    """Executions times figure over all instructions; what never runs is 0, known or not."""
+    known = 0
+    unknown: Counter[str] = Counter()
+    for run in runs:
+        one = run.body.sums[quantity]
+        if isinstance(run.count, Missing):
+            unknown[run.count.reason] += one.counting
+        elif run.count.value:
+            known += run.count.value * one.known
+            unknown.update(one.unknown)
+    return Total(known, tuple(sorted((reason, n) for reason, n in unknown.items() if n)))
 
 
 def _seconds(
-    listed: Sequence[CostEntry], timed: Mapping[Ref, KernelTime], untimed: Mapping[Ref, str]
+    runs: Sequence[Run], timed: Mapping[Ref, KernelTime], untimed: Mapping[Ref, str]
 ) -> Total:
     known = 0.0
-    unknown: Counter[str] = Counter()
-    for entry in listed:
-        time = timed.get(entry.ref)
-        if entry.ref in untimed:
-            unknown[untimed[entry.ref]] += 1
-        elif time is not None and isinstance(entry.executions, Missing):
-            unknown[entry.executions.reason] += 1
-        elif time is not None and isinstance(entry.executions, Measured):
-            known += time.seconds * entry.executions.value
+    unknown = Counter(untimed.values())
+    for run in runs:
+        if run.kernel is not None:
+            continue
+        for row in run.body.rows:
+            time = timed.get(Ref(run.position, row.number))
+            if time is not None and isinstance(run.count, Missing):
+                unknown[run.count.reason] += 1
+            elif time is not None and isinstance(run.count, Measured):
+                known += time.seconds * run.count.value
     return Total(known, tuple(sorted(unknown.items())))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+from hloscope.attribute.cost_bodies import Body, Run
+from hloscope.attribute.cost_custom_calls import CustomWork
 from hloscope.attribute.cost_executions import Executions
-from hloscope.attribute.cost_users import Graph, call_order
+from hloscope.attribute.cost_users import Graph
 from hloscope.attribute.cost_xla import (
     BRANCH_ROLES,
     Replay,
@@ -13,9 +16,9 @@ from hloscope.attribute.cost_xla import (
     counted_callees,
 )
 from hloscope.model.capture import CostFigures
-from hloscope.model.cost import CostEntry, Reconciliation, Step
+from hloscope.model.cost import Reconciliation, Step
 from hloscope.model.hlo import Instruction, Module
-from hloscope.model.units import Maybe, Measured
+from hloscope.model.units import Maybe, Measured, Missing
 
 LOOPS = "a loop runs its body as often as its trip count says, XLA counts it once"
 UNKNOWN_LOOPS = "loops without a known trip count are left out"
@@ -27,13 +30,14 @@ WRAPPERS = "what only waits or names values moves nothing"
 FUSIONS = "slices and updates in fusions are seen through bitcasts, a fusion reads a value once"
 SLICES = "all indices of a slice or update count, XLA counts the first"
 OTHER = "other rules of single opcodes"
+_NOTHING = (0, 0, 0)
 
 
 def reconcile(
     graph: Graph,
     mine: Replay,
-    runs: Executions,
-    listed: Sequence[CostEntry],
+    counted: Executions,
+    runs: Sequence[Run],
     reported: CostFigures | None = None,
 ) -> Reconciliation:
     """Every step from XLA's body-once figures to the ledger's totals, with what each adds.
@@ -41,22 +45,20 @@ def reconcile(
     Args:
       graph: the module.
       mine: XLA's figures by the rules of the XLA that made `reported`.
-      runs: how often each computation runs.
-      listed: the ledger's entries.
+      counted: how often each computation runs.
+      runs: what the ledger counts of each.
       reported: XLA's own figures.
     """
-    start = _program_total(mine, runs)
-    counts = _xla_counts(graph, runs, mine)
+    start = _program_total(mine, counted)
+    counts = _xla_counts(graph, counted, mine)
     steps: dict[str, list[int]] = {}
     _add(steps, BRANCHES, 1, _negative(_branch_surplus(graph.module, counts, mine)))
-    by_ref: dict[tuple[int, int], CostEntry] = {entry.ref: entry for entry in listed}
-    for position, count in counts.items():
-        instructions = graph.body(position).instructions
-        for number, xla in enumerate(mine.instructions[position]):
-            entry = by_ref.get((position, number))
-            if entry is None and not any(xla):
-                continue
-            _entry_steps(steps, instructions[number], entry, xla, count)
+    gaps: dict[int, _Gap] = {}  # the same for all computations that are alike
+    for run in runs:
+        gap = gaps.get(id(run.body))
+        if gap is None:
+            gap = gaps[id(run.body)] = _gap(graph, mine, run.body)
+        _run_steps(steps, gap, counts[run.position], run.count)
     total = start.plus(XlaCost(*(sum(figures) for figures in zip(*steps.values(), strict=True))))
     return Reconciliation(
         reported=reported,
@@ -64,6 +66,51 @@ def reconcile(
         steps=tuple(Step(rule, *amount) for rule, amount in steps.items() if any(amount)),
         total=Step("total", *total),
     )
+
+
+class _Gap(NamedTuple):
+    """Between XLA's figures of one run of a computation and the ledger's.
+
+    Attributes:
+      before, after: rule to what it adds, in the order of the instructions: up to the first that
+        the ledger lists, and from there on.
+      known: the ledger's figures.
+      is_listed: whether the ledger lists any instruction.
+    """
+
+    before: Mapping[str, Sequence[int]]
+    after: Mapping[str, Sequence[int]]
+    known: Sequence[int]
+    is_listed: bool
+
+
+def _gap(graph: Graph, mine: Replay, body: Body) -> _Gap:
+    instructions = graph.body(body.first).instructions
+    rows = {row.number: _known(row.work) for row in body.rows}
+    listed = min(rows, default=len(instructions))
+    parts: tuple[dict[str, list[int]], dict[str, list[int]]] = ({}, {})
+    for number, xla in enumerate(mine.instructions[body.first]):
+        known = rows.get(number, _NOTHING)
+        if known != xla:
+            rule = _rule(instructions[number])
+            part = parts[number > listed and rule not in parts[0]]
+            _add(part, rule, 1, [a - b for a, b in zip(known, xla, strict=True)])
+    total = [sum(figures) for figures in zip(_NOTHING, *rows.values(), strict=True)]
+    return _Gap(*parts, total, bool(rows))
+
+
+def _run_steps(steps: dict[str, list[int]], gap: _Gap, count: int, runs: Maybe[int]) -> None:
+    """From XLA's figures, counted `count` times, to the ledger's, counted as often as it runs."""
+    if count:
+        for rule, amount in gap.before.items():
+            _add(steps, rule, count, amount)
+    if gap.is_listed and isinstance(runs, Missing):
+        _add(steps, UNKNOWN_LOOPS, -count, gap.known)
+    elif gap.is_listed and isinstance(runs, Measured) and runs.value != count:
+        _add(steps, LOOPS, runs.value - count, gap.known)
+    if count:
+        for rule, amount in gap.after.items():
+            _add(steps, rule, count, amount)
 
 
 def _add(steps: dict[str, list[int]], rule: str, factor: int, amount: Sequence[int]) -> None:
@@ -101,7 +148,7 @@ def _xla_counts(graph: Graph, runs: Executions, mine: Replay) -> dict[int, int]:
     """How often XLA counts each computation: once for each call, loops or not."""
     counts = {n: 0 for n, count in enumerate(runs.computations) if count is not None}
     counts.update(dict.fromkeys(runs.starts, 1))
-    for position in reversed(call_order(graph.module)):
+    for position in reversed(graph.order):
         count = counts.get(position, 0)
         if not count:
             continue
@@ -135,31 +182,12 @@ def _branch_surplus(module: Module, counts: Mapping[int, int], mine: Replay) -> 
     return total
 
 
-def _entry_steps(
-    steps: dict[str, list[int]],
-    instruction: Instruction,
-    entry: CostEntry | None,
-    xla: Sequence[int],
-    count: int,
-) -> None:
-    """From XLA's figure, counted `count` times, to the entry's, counted as often as it runs."""
-    known = (0, 0, 0) if entry is None else _known(entry)
-    if count and known != tuple(xla):
-        change = [after - before for after, before in zip(known, xla, strict=True)]
-        _add(steps, _rule(instruction), count, change)
-    if entry is not None and isinstance(entry.executions, Measured):
-        if entry.executions.value != count:
-            _add(steps, LOOPS, entry.executions.value - count, known)
-    elif entry is not None:
-        _add(steps, UNKNOWN_LOOPS, -count, known)
-
-
-def _known(entry: CostEntry) -> tuple[int, int, int]:
-    read, written = entry.bytes_read, entry.bytes_written
+def _known(work: CustomWork) -> tuple[int, int, int]:
+    read, written = work.bytes_read, work.bytes_written
     moved = 0
     if isinstance(read, Measured) and isinstance(written, Measured):
         moved = read.value + written.value
-    return _or_zero(entry.flops), _or_zero(entry.transcendentals), moved
+    return _or_zero(work.flops), _or_zero(work.transcendentals), moved
 
 
 def _or_zero(figure: Maybe[int]) -> int:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from hloscope.attribute.cost_alike import alike
 from hloscope.model.hlo import Computation, Instruction, Module
 
 Users = dict[int, list[int]]
 
 
 class Graph:
-    """A module with its use lists."""
+    """A module with its use lists.
+
+    Attributes:
+      order: positions of all computations, callees before callers.
+      alike: by computation, the first one that is equal but for names; see `cost_alike`.
+    """
 
     def __init__(self, module: Module) -> None:
         self.module = module
+        self.order = call_order(module)
+        self.alike = alike(module, self.order)
         self._users: dict[int, Users] = {}
 
     def body(self, position: int) -> Computation:
@@ -20,9 +28,10 @@ class Graph:
 
     def users(self, position: int) -> Users:
         """Instruction to the instructions that use it, each user once, in order."""
-        found = self._users.get(position)
+        first = self.alike[position]
+        found = self._users.get(first)
         if found is None:
-            found = self._users[position] = _users_of(self.body(position))
+            found = self._users[first] = _users_of(self.body(first))
         return found
 
 
@@ -41,28 +50,23 @@ def call_order(module: Module) -> tuple[int, ...]:
 
     A call that closes a cycle is passed over, as no XLA module has one.
     """
+    callees = [
+        {callee for instruction in computation.instructions for _, callee in instruction.called}
+        for computation in module.computations
+    ]
     done: dict[int, None] = {}
     entered: set[int] = set()
-    for start in range(len(module.computations)):
+    for start in range(len(callees)):
         stack = [start]
         while stack:
             position = stack[-1]
-            waiting = [] if position in entered else _waiting(module, position, entered)
+            waiting = () if position in entered else callees[position] - entered - {position}
             entered.add(position)
-            stack.extend(waiting)
+            stack.extend(sorted(waiting, reverse=True))
             if not waiting:
                 stack.pop()
                 done.setdefault(position)
     return tuple(done)
-
-
-def _waiting(module: Module, position: int, entered: set[int]) -> list[int]:
-    called = {
-        callee
-        for instruction in module.computations[position].instructions
-        for _, callee in instruction.called
-    }
-    return sorted(called - entered - {position}, reverse=True)
 
 
 def called(instruction: Instruction, role: str = "calls") -> int | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from hloscope.attribute.cost_alike import fused_computations
 from hloscope.attribute.cost_custom_calls import read_estimate, target_of
 from hloscope.attribute.cost_flops import APPLIED, Arithmetic, arithmetic
 from hloscope.attribute.cost_traffic import is_bitcast
-from hloscope.attribute.cost_users import Graph, call_order, called
+from hloscope.attribute.cost_users import Graph, called
 from hloscope.attribute.cost_xla_fusion import fusion_bytes
 from hloscope.attribute.cost_xla_rules import (
     CURRENT_RULES,
@@ -16,7 +17,7 @@ from hloscope.attribute.cost_xla_rules import (
     leaf_sizes,
     shape_size,
 )
-from hloscope.model.hlo import Computation, Instruction, Module, Shape
+from hloscope.model.hlo import Computation, Instruction, Shape
 
 # XLA marks what a custom call does as unknown with -1, which then takes part in its sums
 UNKNOWN = -1
@@ -60,7 +61,7 @@ class Replay(NamedTuple):
 
     Attributes:
       unreadable: instructions, as (computation, position), whose attributes make no sense; they
-        count no arithmetic.
+        count no arithmetic. Of computations that are alike the first is named alone.
     """
 
     computations: Mapping[int, XlaCost]
@@ -68,40 +69,47 @@ class Replay(NamedTuple):
     unreadable: frozenset[tuple[int, int]]
 
 
-def replay(module: Module, rules: XlaRules = CURRENT_RULES) -> Replay:
+def replay(graph: Graph, rules: XlaRules = CURRENT_RULES) -> Replay:
     """XLA's figures of every computation, callees before callers."""
-    graph = Graph(module)
     sums: dict[int, XlaCost] = {}
     details: dict[int, tuple[XlaCost, ...]] = {}
     unreadable: set[tuple[int, int]] = set()
-    fused = fused_computations(module)
-    for position in call_order(module):
-        computation = module.computations[position]
-        own: list[XlaCost] = []
-        total = [0, 0, 0]
-        for number, instruction in enumerate(computation.instructions):
-            cost = _own(graph, computation, instruction, sums, None if position in fused else rules)
-            if cost is None:
-                unreadable.add((position, number))
-                cost = _FREE
-            own.append(cost)
-            below = _below(graph, instruction, sums) if instruction.called else _FREE
-            for place in range(3):
-                total[place] += cost[place] + below[place]
-        sums[position] = XlaCost(*total)
-        details[position] = tuple(own)
+    fused = fused_computations(graph.module)
+    for position in graph.order:
+        first = graph.alike[position]
+        if first == position:
+            own, unread = _figures(graph, position, sums, None if position in fused else rules)
+            details[position] = own
+            unreadable.update((position, number) for number in unread)
+            sums[position] = _sum_of(graph, position, own, sums)
+        else:
+            sums[position], details[position] = sums[first], details[first]
     return Replay(sums, details, frozenset(unreadable))
 
 
-def fused_computations(module: Module) -> frozenset[int]:
-    """Computations that are fused: their bytes never leave the chip, and count for nothing."""
-    return frozenset(
-        callee
-        for computation in module.computations
-        for instruction in computation.instructions
-        if instruction.opcode == "fusion"
-        for _, callee in instruction.called
-    )
+def _figures(
+    graph: Graph, position: int, sums: Sums, rules: XlaRules | None
+) -> tuple[tuple[XlaCost, ...], list[int]]:
+    """Each instruction's own figures, with the positions of those that do not read."""
+    computation = graph.body(position)
+    own: list[XlaCost] = []
+    unread: list[int] = []
+    for number, instruction in enumerate(computation.instructions):
+        cost = _own(graph, computation, instruction, sums, rules)
+        if cost is None:
+            unread.append(number)
+        own.append(cost or _FREE)
+    return tuple(own), unread
+
+
+def _sum_of(graph: Graph, position: int, own: Sequence[XlaCost], sums: Sums) -> XlaCost:
+    """A computation's figures with those of all it calls."""
+    below = [
+        _below(graph, instruction, sums)
+        for instruction in graph.body(position).instructions
+        if instruction.called
+    ]
+    return XlaCost(*(sum(figures) for figures in zip(_FREE, *own, *below, strict=True)))
 
 
 def _at(sums: Sums, position: int) -> XlaCost:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from hloscope.attribute.cost_users import Graph
 from hloscope.attribute.cost_xla import XlaCost, replay
 from hloscope.attribute.cost_xla_rules import XlaRules, rules_for
 from hloscope.hlo import read_text
@@ -358,7 +359,7 @@ def xla() -> Answers:
 def replayed(text: str, rules: XlaRules) -> XlaCost:
     (module,) = read_text(text)
     assert module.entry is not None
-    return replay(module, rules).computations[module.entry]
+    return replay(Graph(module), rules).computations[module.entry]
 
 
 @pytest.mark.compile
