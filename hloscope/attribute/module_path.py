@@ -31,7 +31,12 @@ _MODULE = re.compile(r"[\w.\-\[\]]+")
 _NO_MODULE = frozenset({"<locals>", "__call__"})
 _ANONYMOUS = re.compile(r"<.*>|\(.*|")
 
+# they run computations whose parameters are their operands
+_RUNNERS = frozenset({"while", "call", "conditional", "async-start"})
+
 State = tuple[str, ...]
+States = Mapping[tuple[int, ...], State]
+_NONE: States = {}
 
 
 class ModulePath(NamedTuple):
@@ -45,7 +50,7 @@ NO_PATH = ModulePath((), PathSource.NONE)
 
 
 class ModulePaths:
-    """Module paths of one module's instructions, found when asked for.
+    """Module paths of one module's instructions, worked out for a computation when first asked.
 
     Args:
       module: the module.
@@ -55,20 +60,26 @@ class ModulePaths:
     def __init__(self, module: Module, given: Mapping[int, str] | None = None) -> None:
         self.module = module
         self._given = given or {}
-        self._state: dict[Ref, dict[tuple[int, ...], State]] = {}
-        self._known: dict[Ref, ModulePath] = {}
-        self._nearest: dict[int, dict[int, ModulePath]] = {}
-        # thousands of instructions share an op_name or a stack
+        self._states: dict[int, list[States]] = {}
+        self._paths: dict[int, list[ModulePath]] = {}
+        # thousands of instructions share an op_name, a state or a stack
         self._scoped: dict[str, ModulePath | None] = {}
+        self._owned: dict[State, ModulePath] = {}
         self._framed: dict[tuple[int, str, int], ModulePath] = {}
         if module.entry is not None:
             self._flow(module.entry)
-        owners = {owner(state) for found in self._state.values() for state in found.values()}
+        owners = {
+            owner(state)
+            for found in self._states.values()
+            for states in found
+            for state in states.values()
+        }
         self._modules = {path[:n] for path in owners for n in range(1, len(path) + 1)}
 
     def state(self, ref: Ref, index: tuple[int, ...] = ()) -> State:
         """State path of the input that a value is, unchanged but for its form; empty for none."""
-        return self._state.get(ref, {}).get(index, ())
+        found = self._states.get(ref.computation)
+        return found[ref.instruction].get(index, ()) if found is not None else ()
 
     def path(self, ref: Ref) -> ModulePath:
         """The module that an instruction belongs to.
@@ -76,26 +87,46 @@ class ModulePaths:
         In this order: the state that it is; scopes of its op_name; the state that flows into it;
         the module of a neighbour in the graph; the Python function that it comes from.
         """
-        sure = self._sure(ref)
-        if sure.path:
-            return sure
-        return self._near(ref) or self._from_frame(ref)
+        return self.of(ref.computation)[ref.instruction]
+
+    def of(self, computation: int) -> Sequence[ModulePath]:
+        """The modules that a computation's instructions belong to, in their order; see `path`."""
+        if computation not in self._paths:
+            instructions = self.module.computations[computation].instructions
+            sure = self._sure(computation)
+            near = _spread(instructions, sure)
+            self._paths[computation] = [
+                at if at.path else near.get(number) or self._from_frame(instructions[number])
+                for number, at in enumerate(sure)
+            ]
+        return self._paths[computation]
 
     def frame(self, ref: Ref) -> StackFrame | None:
         """The Python frame to show for an instruction, `None` where the source has none."""
-        return hlo.origin(self.module, self._instruction(ref))
+        instructions = self.module.computations[ref.computation].instructions
+        return hlo.origin(self.module, instructions[ref.instruction])
 
-    def _sure(self, ref: Ref) -> ModulePath:
-        if ref not in self._known:
-            self._known[ref] = self._from_state(ref) or self._from_scopes(ref) or self._inflow(ref)
-        return self._known[ref]
+    def _sure(self, computation: int) -> list[ModulePath]:
+        """What the instructions say themselves, or the state that flows into them."""
+        instructions = self.module.computations[computation].instructions
+        states = self._states.get(computation)
+        if states is None:
+            return [self._from_scopes(i.metadata.op_name) or NO_PATH for i in instructions]
+        return [
+            self._from_state(states[number].get(()))
+            or self._from_scopes(instruction.metadata.op_name)
+            or self._inflow(instruction, instructions, states)
+            for number, instruction in enumerate(instructions)
+        ]
 
-    def _from_state(self, ref: Ref) -> ModulePath | None:
-        state = self.state(ref)
-        return ModulePath(owner(state), PathSource.STATE) if state else None
+    def _from_state(self, state: State | None) -> ModulePath | None:
+        if not state:
+            return None
+        if state not in self._owned:
+            self._owned[state] = ModulePath(owner(state), PathSource.STATE)
+        return self._owned[state]
 
-    def _from_scopes(self, ref: Ref) -> ModulePath | None:
-        op_name = self._instruction(ref).metadata.op_name
+    def _from_scopes(self, op_name: str) -> ModulePath | None:
         if op_name not in self._scoped:
             modules = tuple(s for s in hlo.scopes(op_name) if _MODULE.fullmatch(s))
             path = ModulePath(self._as_known(modules), PathSource.SCOPE) if modules else None
@@ -114,114 +145,112 @@ class ModulePaths:
                     return scopes[start : start + length]
         return scopes
 
-    def _inflow(self, ref: Ref) -> ModulePath:
+    def _inflow(
+        self, instruction: Instruction, instructions: Sequence[Instruction], states: list[States]
+    ) -> ModulePath:
         """The owner of the largest state among the operands."""
-        sized: list[tuple[int, State]] = []
-        for operand in self._instruction(ref).operands:
-            at = Ref(ref.computation, operand)
-            state = self.state(at)
-            if state:
-                sized.append((leaf_bytes(self._instruction(at).shape), state))
+        sized = [
+            (leaf_bytes(instructions[operand].shape), state)
+            for operand in instruction.operands
+            if (state := states[operand].get(()))
+        ]
         if not sized:
             return NO_PATH
         return ModulePath(owner(max(sized)[1]), PathSource.FLOW)
 
-    def _near(self, ref: Ref) -> ModulePath | None:
-        if ref.computation not in self._nearest:
-            self._nearest[ref.computation] = self._spread(ref.computation)
-        return self._nearest[ref.computation].get(ref.instruction)
-
-    def _spread(self, computation: int) -> dict[int, ModulePath]:
-        """Hands each known module on to the neighbours that have none, the nearest one wins."""
-        instructions = self.module.computations[computation].instructions
-        sure = [self._sure(Ref(computation, number)) for number in range(len(instructions))]
-        around = _neighbours(instructions)
-        # what a state is moved through belongs to the state, which says little of its neighbours
-        ring = [n for n, at in enumerate(sure) if at.path and at.source is not PathSource.STATE]
-        found: dict[int, ModulePath] = {}
-        for _ in range(NEIGHBOURHOOD):
-            following = []
-            for at in ring:
-                if len(around[at]) > _HUB:
-                    continue
-                path = sure[at].path or found[at].path
-                for other in around[at]:
-                    if other not in found and not sure[other].path:
-                        found[other] = ModulePath(path, PathSource.NEIGHBOUR)
-                        following.append(other)
-            ring = following
-        return found
-
-    def _from_frame(self, ref: Ref) -> ModulePath:
-        metadata = self._instruction(ref).metadata
+    def _from_frame(self, instruction: Instruction) -> ModulePath:
+        metadata = instruction.metadata
         stack = (metadata.stack_frame, metadata.source_file, metadata.source_line)
         if stack not in self._framed:
-            self._framed[stack] = _named(self.frame(ref))
+            self._framed[stack] = _named(hlo.origin(self.module, instruction))
         return self._framed[stack]
-
-    def _instruction(self, ref: Ref) -> Instruction:
-        return self.module.computations[ref.computation].instructions[ref.instruction]
 
     def _flow(self, entry: int) -> None:
         """Hands states down from the entry's parameters, into loops and called computations."""
-        waiting: list[tuple[int, dict[int, dict[tuple[int, ...], State]]]] = [(entry, {})]
-        done: set[int] = set()
+        waiting: list[tuple[int, dict[int, States]]] = [(entry, self._given_states(entry))]
         while waiting:
             computation, arguments = waiting.pop()
-            if computation in done:
+            if computation in self._states:
                 continue
-            done.add(computation)
-            for number, instruction in enumerate(
-                self.module.computations[computation].instructions
-            ):
-                ref = Ref(computation, number)
-                states = self._states(
-                    instruction, computation, arguments, is_entry=computation == entry
-                )
-                if states:
-                    self._state[ref] = states
-                if instruction.opcode in ("while", "call", "conditional", "async-start"):
-                    waiting += self._calls(instruction, computation)
+            states: list[States] = []
+            self._states[computation] = states
+            for instruction in self.module.computations[computation].instructions:
+                states.append(_carried(instruction, states, arguments))
+                if instruction.opcode in _RUNNERS:
+                    waiting += _calls(instruction, states)
 
-    def _states(
-        self,
-        instruction: Instruction,
-        computation: int,
-        arguments: Mapping[int, dict[tuple[int, ...], State]],
-        *,
-        is_entry: bool,
-    ) -> dict[tuple[int, ...], State]:
-        if instruction.opcode == "parameter":
-            if not is_entry:
-                return arguments.get(instruction.parameter, {})
-            text = self._given.get(instruction.parameter) or instruction.metadata.op_name
-            path = state_path(text)
-            return {(): path} if path else {}
-        operands = [self._state.get(Ref(computation, o), {}) for o in instruction.operands]
-        if instruction.opcode == "tuple":
-            return {(n, *index): s for n, part in enumerate(operands) for index, s in part.items()}
-        if instruction.opcode == "get-tuple-element" and operands:
-            at = int(instruction.attr("index") or 0)
-            return {index[1:]: s for index, s in operands[0].items() if index[:1] == (at,)}
-        if instruction.opcode in _CARRY and operands:
-            state = operands[0].get((), ())
-            return {(): state} if state else {}
-        return {}
+    def _given_states(self, entry: int) -> dict[int, States]:
+        found: dict[int, States] = {}
+        for instruction in self.module.computations[entry].instructions:
+            if instruction.opcode == "parameter":
+                text = self._given.get(instruction.parameter) or instruction.metadata.op_name
+                path = state_path(text)
+                found[instruction.parameter] = {(): path} if path else _NONE
+        return found
 
-    def _calls(
-        self, instruction: Instruction, computation: int
-    ) -> list[tuple[int, dict[int, dict[tuple[int, ...], State]]]]:
-        operands = [self._state.get(Ref(computation, o), {}) for o in instruction.operands]
-        calls = []
-        for number, (_, called) in enumerate(instruction.called):
-            if instruction.opcode == "conditional":
-                # operand 0 chooses the branch; branch n gets operand n + 1
-                calls.append(
-                    (called, {0: operands[number + 1] if number + 1 < len(operands) else {}})
-                )
-            else:
-                calls.append((called, dict(enumerate(operands))))
-        return calls
+
+def _carried(
+    instruction: Instruction, states: Sequence[States], arguments: Mapping[int, States]
+) -> States:
+    """The states that an instruction's result is, by tuple index; operands come before it."""
+    opcode = instruction.opcode
+    if opcode == "parameter":
+        return arguments.get(instruction.parameter, _NONE)
+    if not instruction.operands:
+        return _NONE
+    if opcode == "tuple":
+        parts = [(n, part) for n, o in enumerate(instruction.operands) if (part := states[o])]
+        return {(n, *index): state for n, part in parts for index, state in part.items()}
+    first = states[instruction.operands[0]]
+    if not first:
+        return _NONE
+    if opcode == "get-tuple-element":
+        at = int(instruction.attr("index") or 0)
+        return {index[1:]: s for index, s in first.items() if index[:1] == (at,)}
+    if opcode in _CARRY:
+        state = first.get(())
+        return {(): state} if state else _NONE
+    return _NONE
+
+
+def _calls(
+    instruction: Instruction, states: Sequence[States]
+) -> list[tuple[int, dict[int, States]]]:
+    """The computations that an instruction runs, each with the states of its parameters."""
+    operands = [states[o] for o in instruction.operands]
+    if instruction.opcode != "conditional":
+        return [(called, dict(enumerate(operands))) for _, called in instruction.called]
+    # operand 0 chooses the branch; branch n gets operand n + 1
+    return [
+        (called, {0: operands[number + 1] if number + 1 < len(operands) else _NONE})
+        for number, (_, called) in enumerate(instruction.called)
+    ]
+
+
+def _spread(
+    instructions: Sequence[Instruction], sure: Sequence[ModulePath]
+) -> Mapping[int, ModulePath]:
+    """Hands each known module on to the neighbours that have none, the nearest one wins."""
+    # what a state is moved through belongs to the state, which says little of its neighbours
+    ring = [n for n, at in enumerate(sure) if at.path and at.source is not PathSource.STATE]
+    found: dict[int, ModulePath] = {}
+    if not ring or all(at.path for at in sure):
+        return found
+    users = _users(instructions)
+    for _ in range(NEIGHBOURHOOD):
+        following = []
+        for at in ring:
+            # users, then operands, without repeats
+            around = dict.fromkeys((*users[at], *instructions[at].operands))
+            if len(around) > _HUB:
+                continue
+            path = sure[at].path or found[at].path
+            for other in around:
+                if other not in found and not sure[other].path:
+                    found[other] = ModulePath(path, PathSource.NEIGHBOUR)
+                    following.append(other)
+        ring = following
+    return found
 
 
 def _named(frame: StackFrame | None) -> ModulePath:
@@ -232,16 +261,14 @@ def _named(frame: StackFrame | None) -> ModulePath:
     return ModulePath(tuple(steps), PathSource.FRAME)
 
 
-def _neighbours(instructions: Sequence[Instruction]) -> list[list[int]]:
-    """Users, then operands, of each instruction, without repeats."""
+def _users(instructions: Sequence[Instruction]) -> list[list[int]]:
+    """Users of each instruction, without repeats."""
     users: list[list[int]] = [[] for _ in instructions]
     for number, instruction in enumerate(instructions):
-        for operand in dict.fromkeys(instruction.operands):
-            users[operand].append(number)
-    return [
-        list(dict.fromkeys((*readers, *instruction.operands)))
-        for readers, instruction in zip(users, instructions, strict=True)
-    ]
+        for operand in instruction.operands:
+            if not users[operand] or users[operand][-1] != number:
+                users[operand].append(number)
+    return users
 
 
 def owner(state: State) -> tuple[str, ...]:
