@@ -6,6 +6,7 @@ from hloscope.attribute.cost_delta import cost_delta
 from hloscope.attribute.cost_groups import By, CostGroup, group_delta, group_ledger
 from hloscope.attribute.cost_ledger import CostContext
 from hloscope.attribute.cost_source import account_source, loops_of, source_lines
+from hloscope.attribute.live_estimate import live_estimate
 from hloscope.attribute.memory_delta import SPACES, memory_delta
 from hloscope.attribute.memory_fit import shortfall
 from hloscope.attribute.memory_groups import (
@@ -38,6 +39,7 @@ __all__ = [
     "group_ledger",
     "group_memory",
     "group_memory_delta",
+    "live_estimate",
     "loops_of",
     "memory_delta",
     "memory_ledger",

@@ -15,7 +15,7 @@ import click
 from hloscope import __version__
 from hloscope.errors import HloscopeError
 
-# verb -> one line of help; the verb's file, hloscope/cli/VERB.py, holds `command`
+# verb -> one line of help; the verb's file, hloscope/cli/VERB.py (`_` for `-`), holds `command`
 VERBS = {
     "diff": "Compare two programs, captures or HLO files.",
     "capture": "Compile a program for a target and keep everything in one file.",
@@ -24,6 +24,7 @@ VERBS = {
     "memory": "Account for every byte at peak, of one side or between two.",
     "cost": "Account for FLOPs, bytes moved and estimated time.",
     "comms": "Account for every collective and every byte sent.",
+    "bisect-passes": "Find the compiler pass after which two programs part.",
     "targets": "List the targets that programs can be compiled for.",
     "programs": "List the reference programs.",
     "cache": "List or clear cached captures.",
@@ -42,7 +43,7 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in VERBS:
             return None
-        command = import_module(f"hloscope.cli.{cmd_name}").command
+        command = import_module(f"hloscope.cli.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)  # noqa: S101 - holds for every file of this folder
         return command
 

@@ -81,6 +81,18 @@ class MemoryFigures:
     code: Maybe[Bytes]
     source: str
 
+    @property
+    def in_use(self) -> Maybe[Bytes]:
+        """Argument + output - alias + temp: device memory at peak, generated code left out."""
+        total = 0
+        for part, sign in (("argument", 1), ("output", 1), ("alias", -1), ("temp", 1)):
+            match getattr(self, part):
+                case Measured(size):
+                    total += sign * size
+                case Missing(reason):
+                    return Missing(f"{part}: {reason}")
+        return Measured(Bytes(total))
+
     def frame(self) -> pd.DataFrame:
         """One row per part.
 
