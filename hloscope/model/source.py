@@ -30,6 +30,7 @@ class Source:
       before: the module before optimization, where the source has it.
       buffers: `module`'s buffer assignment, where the source has it.
       capture: set where the source is a capture.
+      proto: the serialized proto that `module` was read from, where it was one.
       times: device times, where the source is a profile that has device events.
       notes: what the reader skipped or chose, one sentence each.
     """
@@ -39,6 +40,7 @@ class Source:
     module: Module
     before: Module | None = None
     buffers: BufferAssignment | None = None
+    proto: bytes | None = None
     capture: Capture | None = None
     times: MeasuredTimes | None = None
     notes: tuple[str, ...] = ()

@@ -33,6 +33,7 @@ def from_capture(capture: Capture, *, label: str) -> Source:
             label=label,
             kind=SourceKind.CAPTURE,
             module=read_proto(before),
+            proto=before,
             capture=capture,
             notes=("the capture has no optimized HLO: this is the module before optimization",),
         )
@@ -42,5 +43,6 @@ def from_capture(capture: Capture, *, label: str) -> Source:
         module=read_proto(optimized),
         before=None if before is None else read_proto(before),
         buffers=read_buffers(optimized),
+        proto=optimized,
         capture=capture,
     )

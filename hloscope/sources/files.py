@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from hloscope.errors import HloscopeError
@@ -74,14 +75,20 @@ def _binary(path: Path, data: bytes, wanted: str | None) -> Source:
         raise
     if wanted is not None:
         choose([Candidate(found.name, 1, f"{found.instruction_count} instructions")], wanted, "")
-    return Source(label=str(path), kind=SourceKind.PROTO, module=found, buffers=read_buffers(data))
+    return Source(
+        label=str(path),
+        kind=SourceKind.PROTO,
+        module=found,
+        buffers=read_buffers(data),
+        proto=data,
+    )
 
 
 def _folder(path: Path, wanted: str | None) -> Source:
     profile = find_profile(path)
     if profile is not None:
         source = _file(profile.path, wanted)
-        return _replaced(source, label=str(path), notes=(*source.notes, *profile.notes))
+        return replace(source, label=str(path), notes=(*source.notes, *profile.notes))
     dumps = find_dumps(path)
     if not dumps:
         raise HloscopeError(
@@ -111,19 +118,8 @@ def _dump(folder: Path, dump: Dump, notes: tuple[str, ...]) -> Source:
         module=main.module,
         before=before.module if before and optimized else None,
         buffers=main.buffers,
+        proto=main.proto,
         notes=(*notes, *dump.notes),
-    )
-
-
-def _replaced(source: Source, *, label: str, notes: tuple[str, ...]) -> Source:
-    return Source(
-        label=label,
-        kind=source.kind,
-        module=source.module,
-        before=source.before,
-        buffers=source.buffers,
-        times=source.times,
-        notes=notes,
     )
 
 

@@ -99,6 +99,7 @@ def open_profile(path: Path, data: bytes, wanted: str | None) -> Source:
         kind=SourceKind.PROFILE,
         module=module,
         buffers=read_buffers(proto),
+        proto=proto,
         times=times,
         notes=tuple(filter(None, (note, *time_notes))),
     )
