@@ -11,7 +11,7 @@ from hloscope.model.canonical import Ref
 from hloscope.model.communication import Form, Kind
 from hloscope.model.hlo import Instruction, Shape
 
-_KINDS = {kind.value: kind for kind in Kind}
+_KINDS = {kind.value + suffix: kind for kind in Kind for suffix in ("", "-start")}
 # parts of backend_config, in XLA's JSON
 _RUN_AT_ONCE = '"is_sync":true'
 _SPREAD = "async_collective_fusion_config"
@@ -81,13 +81,12 @@ def _of_computation(graph: Graph, position: int) -> Iterator[Site]:
 
 def _plain(instruction: Instruction) -> tuple[Kind | None, Form]:
     """The kind that an opcode names, `None` for no collective; host transfers are none."""
-    if instruction.attr("is_host_transfer") == "true":
-        return None, Form.SYNC
     kind = _KINDS.get(instruction.opcode)
-    if kind is not None:
+    if kind is None or instruction.attr("is_host_transfer") == "true":
+        return None, Form.SYNC
+    if instruction.opcode == kind.value:
         paired = kind in (Kind.SEND, Kind.RECV)
         return kind, Form.PAIR if paired else Form.SYNC
-    kind = _KINDS.get(instruction.opcode.removesuffix("-start"))
     config = (instruction.attr("backend_config") or "").replace(" ", "")
     return kind, Form.SYNC_PAIR if _RUN_AT_ONCE in config else Form.PAIR
 

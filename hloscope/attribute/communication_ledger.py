@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
+from typing import TypeAlias
 
 from hloscope.attribute.communication_find import Site, find_collectives
 from hloscope.attribute.communication_groups import (
@@ -32,6 +34,8 @@ from hloscope.model.units import Maybe, Measured, Missing
 _RESULT_OF_START = {"all-gather-start": 1, "collective-permute-start": 1, "recv": 0}
 # starts that wrap any collective: (operands), result, contexts
 _WRAPPED_RESULT = 1
+# group size, number of groups, mesh axes
+Participants: TypeAlias = tuple[Maybe[int], Maybe[int], Maybe[tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,15 +134,25 @@ def _wraps(shape: Shape) -> bool:
 
 def _participants(
     instruction: Instruction, devices: int, mesh: Mapping[str, int] | None
-) -> tuple[Maybe[int], Maybe[int], Maybe[tuple[str, ...]]]:
-    pairs = read_pairs(instruction.attr("source_target_pairs") or "")
+) -> Participants:
+    """Group size, number of groups and the mesh axes that they follow."""
+    pairs, groups = instruction.attr("source_target_pairs"), instruction.attr("replica_groups")
+    axes = None if mesh is None else tuple(mesh.items())
+    return _spelled(instruction.opcode, pairs, groups, devices, axes)
+
+
+@lru_cache(maxsize=4096)  # layers exchange with the same devices
+def _spelled(
+    opcode: str, pairs_text: str | None, text: str | None, devices: int, axes: Mesh | None
+) -> Participants:
+    mesh = None if axes is None else dict(axes)
+    pairs = read_pairs(pairs_text or "")
     if pairs:
         chains = _chains(pairs)
         longest = max(len(chain) for chain in chains)
         return Measured(longest), Measured(len(chains)), axes_of_pairs(pairs, mesh)
-    text = instruction.attr("replica_groups")
     if text is None:
-        unknown = Missing(f"'{instruction.opcode}' does not say who takes part")
+        unknown = Missing(f"'{opcode}' does not say who takes part")
         return unknown, unknown, unknown
     groups = read_groups(text, devices)
     if isinstance(groups, Missing):

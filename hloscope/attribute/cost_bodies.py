@@ -75,12 +75,12 @@ class Run(NamedTuple):
     """A computation that runs as part of the program.
 
     Attributes:
-      count: times per step.
+      executions: times per step.
       kernel: the fusion around it, `None` where the schedule runs its instructions themselves.
     """
 
     position: int
-    count: Maybe[int]
+    executions: Maybe[int]
     kernel: Ref | None
     body: Body
 
@@ -88,6 +88,7 @@ class Run(NamedTuple):
 def runs_of(graph: Graph, replay: Replay, runs: Executions) -> tuple[Run, ...]:
     """Every computation that runs as part of the program, in module order."""
     bodies: dict[tuple[int, bool], Body] = {}
+    known: dict[tuple[int, bool], Row] = {}
     found = []
     for position, count in enumerate(runs.computations):
         if count is None:
@@ -95,13 +96,13 @@ def runs_of(graph: Graph, replay: Replay, runs: Executions) -> tuple[Run, ...]:
         kernel = runs.kernels.get(position)
         key = (graph.alike[position], kernel is not None)
         if key not in bodies:
-            bodies[key] = _body(graph, replay, *key)
+            rows = tuple(_rows(graph, replay, key[0], known, fused=key[1]))
+            bodies[key] = _body(key[0], rows)
         found.append(Run(position, count, kernel, bodies[key]))
     return tuple(found)
 
 
-def _body(graph: Graph, replay: Replay, first: int, fused: bool) -> Body:
-    rows = tuple(_rows(graph, replay, first, fused=fused))
+def _body(first: int, rows: tuple[Row, ...]) -> Body:
     sums = {
         Quantity.FLOPS: _sum(row.work.flops for row in rows),
         Quantity.TRANSCENDENTALS: _sum(row.work.transcendentals for row in rows),
@@ -125,18 +126,29 @@ def _sum(figures: Iterator[Maybe[int]]) -> Sum:
     return Sum(known, unknown, counting)
 
 
-def _rows(graph: Graph, replay: Replay, first: int, *, fused: bool) -> Iterator[Row]:
-    computation = graph.body(first)
-    for number, instruction in enumerate(computation.instructions):
+def _rows(
+    graph: Graph, replay: Replay, first: int, known: dict[tuple[int, bool], Row], *, fused: bool
+) -> Iterator[Row]:
+    """The rows of a computation; `known` has those of instructions seen before, by signature."""
+    signatures = graph.signatures(first)
+    for number, instruction in enumerate(graph.body(first).instructions):
         if instruction.opcode in UNLISTED:
             continue
-        is_custom = instruction.opcode == "custom-call"
-        if is_custom:
-            work, device = _custom(computation, instruction, fused=fused)
-        else:
-            work, device = _work(graph, replay, Ref(first, number), instruction, fused=fused)
-        target = target_of(instruction) if is_custom else ""
-        yield Row(number, target, dtype_text(instruction.shape), work, device)
+        key = (signatures[number], fused)
+        if key not in known:
+            known[key] = _row(graph, replay, Ref(first, number), instruction, fused=fused)
+        row = known[key]
+        yield row if row.number == number else row._replace(number=number)
+
+
+def _row(graph: Graph, replay: Replay, ref: Ref, instruction: Instruction, *, fused: bool) -> Row:
+    is_custom = instruction.opcode == "custom-call"
+    if is_custom:
+        work, device = _custom(graph.body(ref.computation), instruction, fused=fused)
+    else:
+        work, device = _work(graph, replay, ref, instruction, fused=fused)
+    target = target_of(instruction) if is_custom else ""
+    return Row(ref.instruction, target, dtype_text(instruction.shape), work, device)
 
 
 def _custom(

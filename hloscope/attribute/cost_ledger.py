@@ -89,10 +89,10 @@ def _total(runs: Sequence[Run], quantity: Quantity) -> Total:
     unknown: Counter[str] = Counter()
     for run in runs:
         one = run.body.sums[quantity]
-        if isinstance(run.count, Missing):
-            unknown[run.count.reason] += one.counting
-        elif run.count.value:
-            known += run.count.value * one.known
+        if isinstance(run.executions, Missing):
+            unknown[run.executions.reason] += one.counting
+        elif run.executions.value:
+            known += run.executions.value * one.known
             unknown.update(one.unknown)
     return Total(known, tuple(sorted((reason, n) for reason, n in unknown.items() if n)))
 
@@ -107,8 +107,8 @@ def _seconds(
             continue
         for row in run.body.rows:
             time = timed.get(Ref(run.position, row.number))
-            if time is not None and isinstance(run.count, Missing):
-                unknown[run.count.reason] += 1
-            elif time is not None and isinstance(run.count, Measured):
-                known += time.seconds * run.count.value
+            if time is not None and isinstance(run.executions, Missing):
+                unknown[run.executions.reason] += 1
+            elif time is not None and isinstance(run.executions, Measured):
+                known += time.seconds * run.executions.value
     return Total(known, tuple(sorted(unknown.items())))

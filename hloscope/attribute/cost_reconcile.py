@@ -58,7 +58,7 @@ def reconcile(
         gap = gaps.get(id(run.body))
         if gap is None:
             gap = gaps[id(run.body)] = _gap(graph, mine, run.body)
-        _run_steps(steps, gap, counts[run.position], run.count)
+        _run_steps(steps, gap, counts[run.position], run.executions)
     total = start.plus(XlaCost(*(sum(figures) for figures in zip(*steps.values(), strict=True))))
     return Reconciliation(
         reported=reported,

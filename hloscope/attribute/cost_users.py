@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hloscope.attribute.cost_alike import alike
 from hloscope.model.hlo import Computation, Instruction, Module
 
@@ -21,6 +23,8 @@ class Graph:
         self.order = call_order(module)
         self.alike = alike(module, self.order)
         self._users: dict[int, Users] = {}
+        self._numbers: dict[tuple[object, ...], int] = {}
+        self._signatures: dict[int, list[int]] = {}
 
     def body(self, position: int) -> Computation:
         """The computation at a position."""
@@ -33,6 +37,28 @@ class Graph:
         if found is None:
             found = self._users[first] = _users_of(self.body(first))
         return found
+
+    def signatures(self, position: int) -> list[int]:
+        """By instruction, a number that is equal for those that do the same to the same shapes.
+
+        What one costs by itself, with the computations that it calls, follows from that.
+        """
+        first = self.alike[position]
+        found = self._signatures.get(first)
+        if found is None:
+            instructions = self.body(first).instructions
+            found = self._signatures[first] = [self._number(i, instructions) for i in instructions]
+        return found
+
+    def _number(self, instruction: Instruction, instructions: Sequence[Instruction]) -> int:
+        key: tuple[object, ...] = (
+            instruction.opcode, id(instruction.shape), id(instruction.attrs),
+            *[id(instructions[n].shape) for n in instruction.operands],
+        )  # fmt: skip
+        if instruction.called:
+            # no shape's id is a tuple
+            key = (*key, tuple((role, self.alike[n]) for role, n in instruction.called))
+        return self._numbers.setdefault(key, len(self._numbers))
 
 
 def _users_of(body: Computation) -> Users:

@@ -74,11 +74,14 @@ def replay(graph: Graph, rules: XlaRules = CURRENT_RULES) -> Replay:
     sums: dict[int, XlaCost] = {}
     details: dict[int, tuple[XlaCost, ...]] = {}
     unreadable: set[tuple[int, int]] = set()
+    known: dict[tuple[int, bool], XlaCost | None] = {}
     fused = fused_computations(graph.module)
     for position in graph.order:
         first = graph.alike[position]
         if first == position:
-            own, unread = _figures(graph, position, sums, None if position in fused else rules)
+            own, unread = _figures(
+                graph, position, known, sums, None if position in fused else rules
+            )
             details[position] = own
             unreadable.update((position, number) for number in unread)
             sums[position] = _sum_of(graph, position, own, sums)
@@ -88,14 +91,25 @@ def replay(graph: Graph, rules: XlaRules = CURRENT_RULES) -> Replay:
 
 
 def _figures(
-    graph: Graph, position: int, sums: Sums, rules: XlaRules | None
+    graph: Graph,
+    position: int,
+    known: dict[tuple[int, bool], XlaCost | None],
+    sums: Sums,
+    rules: XlaRules | None,
 ) -> tuple[tuple[XlaCost, ...], list[int]]:
-    """Each instruction's own figures, with the positions of those that do not read."""
+    """Each instruction's own figures, with the positions of those that do not read.
+
+    `known` has the figures of instructions seen before, by signature and whether they are fused.
+    """
     computation = graph.body(position)
+    signatures = graph.signatures(position)
     own: list[XlaCost] = []
     unread: list[int] = []
     for number, instruction in enumerate(computation.instructions):
-        cost = _own(graph, computation, instruction, sums, rules)
+        key = (signatures[number], rules is None)
+        if key not in known:
+            known[key] = _own(graph, computation, instruction, sums, rules)
+        cost = known[key]
         if cost is None:
             unread.append(number)
         own.append(cost or _FREE)
