@@ -22,6 +22,7 @@ from hloscope.hlo import (
     state_path,
     trip_count,
 )
+from hloscope.hlo.dataflow import ANNOTATED, FORM, Dataflow, Loop, Node, NodeKind
 from hloscope.model.canonical import Ref
 from hloscope.model.capture import Capture, Leaf, OutOfMemory, PayloadName, Provenance
 from hloscope.model.changes import (
@@ -85,6 +86,7 @@ from hloscope.model.pairing import Pair, Pairing
 from hloscope.model.source import Source, SourceKind
 from hloscope.model.target import Target
 from hloscope.model.units import Bytes, Flops, Maybe, Measured, Missing, Seconds
+from hloscope.queries.flow import flow
 from hloscope.queries.graph import callers, changes, instructions, users
 from hloscope.queries.interface import (
     Argument,
@@ -105,6 +107,17 @@ from hloscope.queries.ledgers import (
     memory_entries,
     memory_of,
 )
+from hloscope.queries.loops import (
+    Refill,
+    Stack,
+    counts,
+    depends_on,
+    readers,
+    refills,
+    scanned_from,
+    slot_behind,
+    stacks,
+)
 from hloscope.queries.sides import (
     Side,
     executions,
@@ -113,6 +126,7 @@ from hloscope.queries.sides import (
     sides,
     source_frame,
 )
+from hloscope.queries.views import View, frame_of, views
 from hloscope.queries.words import array, listed
 
 
@@ -138,6 +152,8 @@ class Analyzer(ABC):
 
 
 __all__ = [
+    "ANNOTATED",
+    "FORM",
     "Analyzer",
     "Argument",
     "Bytes",
@@ -156,6 +172,7 @@ __all__ = [
     "CostDeltaEntry",
     "CostEntry",
     "CostLedger",
+    "Dataflow",
     "DeltaEntry",
     "DeltaKind",
     "Direction",
@@ -174,6 +191,7 @@ __all__ = [
     "LedgerDelta",
     "LedgerEntry",
     "Literal",
+    "Loop",
     "Maybe",
     "Measured",
     "MemoryLedger",
@@ -181,6 +199,8 @@ __all__ = [
     "Metric",
     "Missing",
     "Module",
+    "Node",
+    "NodeKind",
     "OpName",
     "OutOfMemory",
     "Pair",
@@ -190,6 +210,7 @@ __all__ = [
     "Place",
     "Provenance",
     "Ref",
+    "Refill",
     "Region",
     "Remedy",
     "Result",
@@ -200,11 +221,13 @@ __all__ = [
     "Source",
     "SourceKind",
     "Specificity",
+    "Stack",
     "StackFrame",
     "Stage",
     "Target",
     "Value",
     "Verdict",
+    "View",
     "aliases",
     "argument_pairs",
     "arguments",
@@ -217,8 +240,12 @@ __all__ = [
     "cost_entries",
     "cost_of",
     "count_text",
+    "counts",
+    "depends_on",
     "executions",
+    "flow",
     "format_shape",
+    "frame_of",
     "frames",
     "input_changes",
     "instructions",
@@ -231,12 +258,18 @@ __all__ = [
     "parse_op_name",
     "partners",
     "read_shape",
+    "readers",
+    "refills",
     "result_pairs",
     "results",
+    "scanned_from",
     "scopes",
     "sides",
+    "slot_behind",
     "source_frame",
+    "stacks",
     "state_path",
     "trip_count",
     "users",
+    "views",
 ]

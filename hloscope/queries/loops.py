@@ -10,6 +10,8 @@ from hloscope.hlo.dataflow import ANNOTATED, FORM, Dataflow, NodeKind
 # what makes the empty array that a stack is filled into; a custom call is named by its target
 _EMPTY = frozenset({"broadcast", "constant", "AllocateBuffer"})
 _INTEGERS = frozenset({"s32", "u32", "s64", "u64", "s16", "u16", "s8", "u8"})
+# the compiler narrows what a loop carries where it can, and widens it again around the write
+_VALUE = FORM | {"convert"}
 _FAR = 60  # definitions looked at for one index; a wrapped negative index takes about ten
 
 
@@ -44,11 +46,11 @@ def stacks(flow: Dataflow) -> tuple[Stack, ...]:
 def _stack(flow: Dataflow, number: int, place: int) -> Iterator[Stack]:
     loop = flow.loops[number]
     slot, after, result = loop.slots[place], loop.after[place], loop.results[place]
-    write = flow.origin(after, FORM)
+    write = flow.origin(after, _VALUE)
     if flow.opcode(write) != "dynamic-update-slice":
         return
     target, update, *indices = flow.nodes[write].operands
-    if flow.origin(target, FORM) != slot or not _is_empty(flow, slot):
+    if flow.origin(target, _VALUE) != slot or not _is_empty(flow, slot):
         return
     dims, part = flow.nodes[write].shape.dims, flow.nodes[update].shape.dims
     along = [k for k, (whole, one) in enumerate(zip(dims, part, strict=False)) if whole != one]
@@ -59,7 +61,7 @@ def _stack(flow: Dataflow, number: int, place: int) -> Iterator[Stack]:
 
 
 def _is_empty(flow: Dataflow, slot: int) -> bool:
-    first = flow.origin(flow.nodes[slot].operands[0])
+    first = flow.origin(flow.nodes[slot].operands[0], ANNOTATED | _VALUE)
     return flow.opcode(first) in _EMPTY
 
 
@@ -82,13 +84,13 @@ def counts(flow: Dataflow, index: int, loop: int) -> bool:
 
 def scanned_from(flow: Dataflow, node: int, loop: int) -> int | None:
     """The array that a value is this turn's slice of, `None` where it is no such slice."""
-    cut = flow.origin(node, ANNOTATED)
+    cut = flow.origin(node, ANNOTATED | _VALUE)
     if flow.opcode(cut) != "dynamic-slice":
         return None
     whole, *indices = flow.nodes[cut].operands
     if not any(counts(flow, index, loop) for index in indices):
         return None
-    return flow.origin(whole)
+    return flow.origin(whole, ANNOTATED | _VALUE)
 
 
 def depends_on(flow: Dataflow, node: int, sought: int, far: int = 400) -> bool:
@@ -122,3 +124,46 @@ def readers(flow: Dataflow, node: int) -> Iterator[int]:
                     waiting.append(user)
             else:
                 yield user
+
+
+class Refill(NamedTuple):
+    """A slot of a loop that every turn fills with all of an array that the loop only reads.
+
+    That is what the compiler makes of a stack of unchanged slices.
+
+    Attributes:
+      slot: node of the array that is filled, as the body reads it.
+      copy: node that every turn puts there.
+      source: node of the slot that is only read.
+    """
+
+    loop: int
+    slot: int
+    result: int
+    copy: int
+    source: int
+
+
+def refills(flow: Dataflow) -> tuple[Refill, ...]:
+    """Every refilled slot of a module's loops."""
+    return tuple(_refills(flow))
+
+
+def _refills(flow: Dataflow) -> Iterator[Refill]:
+    for number, loop in enumerate(flow.loops):
+        own = frozenset(loop.slots)
+        for slot, after, result in zip(loop.slots, loop.after, loop.results, strict=True):
+            source = slot_behind(flow, after)
+            if source is not None and source != slot and source in own & flow.invariant:
+                yield Refill(number, slot, result, after, source)
+
+
+def slot_behind(flow: Dataflow, node: int) -> int | None:
+    """The loop slot that a value is, in whatever form; `None` where it is anything else."""
+    while True:
+        kind = flow.nodes[node].kind
+        if kind is NodeKind.SLOT:
+            return node
+        if kind is not NodeKind.OPERATION or flow.opcode(node) not in FORM:
+            return None
+        node = flow.nodes[node].operands[0]
