@@ -134,14 +134,13 @@ class Region:
 
     Args:
       flow: the graph.
-      nodes: the nodes.
+      nodes: the nodes, in topological order.
       uses: gives (user, slot) of each use of a node, as `Edges.uses` does.
     """
 
-    def __init__(self, flow: Flow, nodes: Iterable[int], uses: Uses) -> None:
+    def __init__(self, flow: Flow, nodes: Sequence[int], uses: Uses) -> None:
         self.flow = flow
-        inside = set(nodes)
-        self.nodes = [node for node in flow.topological if node in inside]
+        self.nodes = nodes
         self.uses = uses
 
     def down(self, start: Sequence[int], colours: list[int]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from hloscope.match.homes import votes
 from hloscope.match.partners import Partners
 from hloscope.model.canonical import CanonicalModule, NodeKind, Ref
 from hloscope.model.pairing import Group, Rule
@@ -61,12 +62,8 @@ class Boundaries:
         return found
 
     def _vote(self) -> None:
-        forward, hidden = self.partners.forward, self.partners.hidden[0]
-        last = len(self.owners_right)
-        for left, owner in enumerate(self.owners_left):
-            right = forward[left]
-            if 0 <= right < last and not hidden[left]:
-                self.votes[owner][self.owners_right[right]] += 1
+        for left, right, count in votes(self.partners):
+            self.votes[left][right] = count
 
     def _pair_computations(self) -> None:
         """Best votes first; a pair of wrappers is a vote for the computations around them."""
@@ -141,7 +138,9 @@ class Boundaries:
         if self.partners.lhs.flow.kinds[left] == NodeKind.WRAPPER:
             self._join_siblings(left, right)
 
-    def _open(self, side: CanonicalModule, owners: list[int], partner: list[int]) -> list[int]:
+    def _open(
+        self, side: CanonicalModule, owners: Sequence[int], partner: Sequence[int]
+    ) -> list[int]:
         kinds = side.flow.kinds
         return [n for n in range(len(owners)) if partner[n] < 0 and kinds[n] in BOUNDARY]
 

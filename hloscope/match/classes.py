@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,10 +56,27 @@ class Side:
         self.hidden: NDArray[np.bool_] = np.frombuffer(partners.hidden[number], np.bool_)
         self.partner = (partners.forward, partners.backward)[number]
         self.outputs = dict.fromkeys(self.flow.outputs, 1)
+        self.count = len(self.module.label_of)
         self._seeds: dict[Loosen, Colours] = {}
+        self._starts: dict[Loosen, list[int]] = {}
         self.start: list[int] = []
         self.down: list[int] = []
         self.up: list[int] = []
+
+    @cached_property
+    def ranks(self) -> list[int]:
+        """Node to its place in the canonical order."""
+        places: list[int] = _places(self.module.order).tolist()
+        return places
+
+    @cached_property
+    def _depth(self) -> Numbers:
+        return _places(self.flow.topological)
+
+    def along_flow(self, nodes: Numbers) -> list[int]:
+        """The nodes in topological order."""
+        along: list[int] = nodes[np.argsort(self._depth[nodes])].tolist()
+        return along
 
     def unpaired(self) -> Numbers:
         """The nodes that computing or carrying values makes comparable, and without partner."""
@@ -81,7 +98,9 @@ class Side:
 
     def colour(self, loosen: Loosen, given: Colours, nodes: Numbers) -> None:
         """Colours the anchored nodes as given, and the others for the first time."""
-        self.start = self.seeds(loosen).tolist()
+        if loosen not in self._starts:
+            self._starts[loosen] = self.seeds(loosen).tolist()
+        self.start = self._starts[loosen]
         self.down = self.anchored(loosen, given).tolist()
         if not _is_most(self, nodes):
             self.up = list(self.down)
@@ -106,6 +125,12 @@ class Side:
     def both(self, nodes: Numbers) -> Colours:
         """Both colours of some nodes, mixed."""
         return (self.below(nodes) ^ (self.above(nodes) * _ODD)) * _ODD
+
+
+def _places(order: Sequence[int]) -> Numbers:
+    places = np.empty(len(order), np.int64)
+    places[np.fromiter(order, np.int64, len(order))] = np.arange(len(order))
+    return places
 
 
 def _picked(colours: Sequence[int], nodes: Numbers) -> Colours:
@@ -146,8 +171,8 @@ class Sides:
         kept = np.ones(len(left), np.bool_), np.ones(len(right), np.bool_)
         for mask, at in zip(kept, places, strict=True):
             mask[at] = False
-        pairs = (nodes[at].tolist() for nodes, at in zip(self.nodes, places, strict=True))
-        self.partners.pair_all(*pairs, rule, confidence)
+        mine, others = (nodes[at].tolist() for nodes, at in zip(self.nodes, places, strict=True))
+        self.partners.pair_all(mine, others, rule, confidence)
         self.nodes = self.nodes[0][kept[0]], self.nodes[1][kept[1]]
         return kept
 
@@ -233,7 +258,7 @@ def _colour(sides: Sides, loosen: Loosen) -> None:
     if any(map(_is_most, sides.both, sides.nodes)):
         return
     regions = [
-        Region(side.flow, nodes.tolist(), side.edges.uses)
+        Region(side.flow, side.along_flow(nodes), side.edges.uses)
         for side, nodes in zip(sides.both, sides.nodes, strict=True)
     ]
     loops = any(slot in region.flow.back for region in regions for slot in region.nodes)
@@ -243,7 +268,7 @@ def _colour(sides: Sides, loosen: Loosen) -> None:
 
 
 def _is_most(side: Side, nodes: Numbers) -> bool:
-    return MOST * len(nodes) > len(side.module.label_of)
+    return MOST * len(nodes) > side.count
 
 
 def tied_classes(sides: Sides) -> list[tuple[list[int], list[int]]]:

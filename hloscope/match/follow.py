@@ -27,6 +27,8 @@ UNUSED = (0.2, 0.0)  # shares where neither node has neighbours: hardly an agree
 # evaluations allowed per unpaired node, over all turns
 EVALUATIONS_PER_NODE = 64
 
+FEW = 4  # so many are looked through faster than a set of them is made
+
 Neighbours = dict[int, list[tuple[int, int]]]
 
 
@@ -36,11 +38,11 @@ class Follower:
     def __init__(self, partners: Partners, sides: Sides) -> None:
         self.partners = partners
         self.sides = sides
-        self.left = _Around(partners, 0)
-        self.right = _Around(partners, 1)
+        sides.look()
+        self.left = _Around(partners, 0, sides)
+        self.right = _Around(partners, 1, sides)
         self.heap: list[tuple[float, int, int, int, int]] = []
-        self.rank_left = _ranks(partners.lhs)
-        self.rank_right = _ranks(partners.rhs)
+        self.rank_left, self.rank_right = sides.left.ranks, sides.right.ranks
         self.homes = Homes(partners)
         self.spent = 0
         self.allowed = EVALUATIONS_PER_NODE * (len(self.left.open) + len(self.right.open) + 100)
@@ -48,7 +50,7 @@ class Follower:
     def run(self) -> None:
         """Pairs until nothing is left that its neighbours speak for."""
         for node in self.left.open:
-            for left, right in self._from_neighbours(node):
+            for left, right in dict.fromkeys(self._from_neighbours(node)):
                 self._propose(left, right)
         self._drain()
         for lefts, rights in tied_classes(self.sides):
@@ -83,7 +85,7 @@ class Follower:
             if len(free) > 1:
                 rivals = [(n, m) for n, m in zip(lefts, rights, strict=False)]
                 self._note_rivals(left, free[0], rivals)
-            for a, b in self._around_pair(left, free[0]):
+            for a, b in dict.fromkeys(self._around_pair(left, free[0])):
                 self._propose(a, b)
             self._drain()
 
@@ -95,7 +97,7 @@ class Follower:
             self._note_rivals(left, right, rivals)
         self.partners.pair(left, right, rule, round(confidence, 2))
         self.homes.note(left, right)
-        for a, b in self._around_pair(left, right):
+        for a, b in dict.fromkeys(self._around_pair(left, right)):
             self._propose(a, b)
 
     def _rivals(self, left: int, right: int, score: float) -> list[tuple[int, int]]:
@@ -191,10 +193,15 @@ class Follower:
         if not left or not right:
             return (0.0, 0.0) if left or right else UNUSED
         forward, backward = self.partners.forward, self.partners.backward
-        there = set(right)
-        in_place = sum((forward[n], slot) in there for n, slot in left)
-        paired_left = sum(forward[n] >= 0 for n, _ in left)
-        paired_right = sum(backward[n] >= 0 for n, _ in right)
+        there = right if len(right) < FEW else set(right)
+        in_place = paired_left = paired_right = 0
+        for node, slot in left:
+            other = forward[node]
+            if other >= 0:
+                paired_left += 1
+                in_place += (other, slot) in there
+        for node, _ in right:
+            paired_right += backward[node] >= 0
         most = max(len(left), len(right))
         # a neighbour that is new on one side speaks neither for nor against
         return in_place / most, max(0, min(paired_left, paired_right) - in_place) / most
@@ -203,16 +210,14 @@ class Follower:
 class _Around:
     """Neighbours of the unpaired nodes of one side, with the slots of `Edges`."""
 
-    def __init__(self, partners: Partners, number: int) -> None:
+    def __init__(self, partners: Partners, number: int, sides: Sides) -> None:
         self.side = (partners.lhs, partners.rhs)[number]
-        partner = (partners.forward, partners.backward)[number]
-        hidden = partners.hidden[number]
         self.edges = partners.edges[number]
         self._above: Neighbours = {}
         self._below: Neighbours = {}
         self._metadata: dict[int, Metadata | None] = {}
         self.outputs = frozenset(self.side.flow.outputs)
-        self.open = [n for n, p in enumerate(partner) if p < 0 and not hidden[n]]
+        self.open: list[int] = sides.nodes[number].tolist()
         self.open_users: Neighbours = defaultdict(list)  # the unpaired ones, of any node
         for node in self.open:
             for source, slot in self.below(node):
@@ -253,13 +258,6 @@ class _Around:
             found = None if ref is None else self.side.instruction(ref).metadata
             self._metadata[node] = found
         return self._metadata[node]
-
-
-def _ranks(side: CanonicalModule) -> list[int]:
-    ranks = [0] * len(side.order)
-    for position, node in enumerate(side.order):
-        ranks[node] = position
-    return ranks
 
 
 def label_score(left: Label, right: Label) -> float:

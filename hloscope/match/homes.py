@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+import numpy as np
 
 from hloscope.match.partners import Partners
 
@@ -12,12 +14,9 @@ class Homes:
 
     def __init__(self, partners: Partners) -> None:
         self.left, self.right = partners.owners
-        votes: dict[int, Counter[int]] = defaultdict(Counter)
-        hidden = partners.hidden[0]
-        for node, other in enumerate(partners.forward[: len(self.left)]):
-            if 0 <= other < len(self.right) and not hidden[node]:
-                votes[self.left[node]][self.right[other]] += 1
-        self.forward = {c: _most(counter) for c, counter in votes.items()}
+        self.forward: dict[int, int] = {}
+        for mine, other, _ in sorted(votes(partners), key=lambda vote: (-vote[2], vote[1])):
+            self.forward.setdefault(mine, other)
         self.backward: dict[int, int] = {}
         for mine, other in sorted(self.forward.items()):
             self.backward.setdefault(other, mine)
@@ -41,5 +40,15 @@ class Homes:
         return -1 if other in self.backward else 0
 
 
-def _most(counter: Counter[int]) -> int:
-    return min(counter, key=lambda c: (-counter[c], c))
+def votes(partners: Partners) -> Iterator[tuple[int, int, int]]:
+    """(lhs computation, rhs computation, pairs between them) where there are any."""
+    mine, others = (np.array(owners, np.int64) for owners in partners.owners)
+    forward = np.frombuffer(partners.forward, np.int64)[: len(mine)]
+    visible = np.frombuffer(partners.hidden[0], np.bool_)[: len(mine)] == 0
+    counted = np.flatnonzero((forward >= 0) & (forward < len(others)) & visible)
+    width = len(partners.rhs.module.computations)
+    ballots, counts = np.unique(
+        mine[counted] * width + others[forward[counted]], return_counts=True
+    )
+    lefts, rights = np.divmod(ballots, max(width, 1))
+    return zip(lefts.tolist(), rights.tolist(), counts.tolist(), strict=True)

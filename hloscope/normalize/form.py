@@ -69,10 +69,10 @@ def _mixed(down: Sequence[int], up: Sequence[int]) -> list[int]:
 
 
 def _tied(flow: Flow, colours: Sequence[int]) -> list[int]:
-    """Nodes, wires apart, whose colour another node has too."""
+    """Nodes, wires apart, whose colour another node has too, in topological order."""
     counts = Counter(colours)
     kinds, wire = flow.kinds, NodeKind.WIRE
-    return [n for n, c in enumerate(colours) if counts[c] > 1 and kinds[n] != wire]
+    return [n for n in flow.topological if counts[colours[n]] > 1 and kinds[n] != wire]
 
 
 class Owners(NamedTuple):
