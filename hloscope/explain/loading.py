@@ -33,7 +33,9 @@ def installed() -> Installed:
     crashes: list[Crash] = []
     codes: dict[str, str] = {}
     # hloscope's own before all others', so that nobody else's takes their names or codes
-    points = sorted(set(entry_points(group=GROUP)), key=lambda p: (_owner(p) != "hloscope", *p))
+    points = sorted(
+        set(entry_points(group=GROUP)), key=lambda p: (_owner(p) != "hloscope", p.name, p.value)
+    )
     for point in points:
         try:
             analyzer = _load(point)
