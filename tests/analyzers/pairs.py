@@ -14,12 +14,17 @@ from hloscope.plugin import Analyzer
 
 
 class Pair(NamedTuple):
-    """Two programs (`module:factory?option=value`, modules of programs/) and a target."""
+    """Two programs (`module:factory?option=value`, modules of programs/) and a target.
+
+    Attributes:
+      claims: whether what findings claim is the same with every compiler.
+    """
 
     name: str
     lhs: str
     rhs: str
     target: str = "cpu:8"
+    claims: bool = True
 
 
 def marked(*pairs: Pair) -> list[object]:
@@ -39,15 +44,15 @@ def findings(comparison: Comparison, *analyzers: Analyzer) -> tuple[Finding, ...
     return explanation.findings
 
 
-def text(found: tuple[Finding, ...]) -> str:
+def text(found: tuple[Finding, ...], *, claims: bool = True) -> str:
     """Findings as golden text: everything that they say, without line numbers."""
-    return "\n".join(line for finding in found for line in _lines(finding))
+    return "\n".join(line for finding in found for line in _lines(finding, claims))
 
 
-def _lines(finding: Finding) -> list[str]:
+def _lines(finding: Finding, claims: bool = True) -> list[str]:
     head = (finding.code, finding.confidence, finding.specificity.name.lower(), finding.direction)
     lines = [f"{' '.join(head)}: {finding.title}"]
-    for metric in Metric:
+    for metric in Metric if claims else ():
         figure = finding.claim.of(metric)
         if metric is not Metric.SECONDS and figure != Measured(0):
             value = figure.reason if isinstance(figure, Missing) else f"{figure.value:+,}"
