@@ -10,7 +10,7 @@ from hloscope.hlo.edges import BACK, called_roots
 from hloscope.match.classes import Sides, tied_classes
 from hloscope.match.homes import Homes
 from hloscope.match.partners import Partners
-from hloscope.model.canonical import CanonicalModule, Label
+from hloscope.model.canonical import Label
 from hloscope.model.hlo import Metadata
 from hloscope.model.pairing import Ambiguity, Rule
 
