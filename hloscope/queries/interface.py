@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from hloscope.hlo.entry_leaves import entry_leaves
@@ -45,7 +45,8 @@ class Result(NamedTuple):
 
     Attributes:
       position: in the root tuple.
-      ref: the instruction that the root takes it from.
+      ref: the instruction that the root takes it from, or the root where it is no plain tuple.
+      part: place in what that instruction makes.
       name: the leaf's tree path, or the instruction's name.
       shape: on one device.
       leaf: `None` where the side is no capture.
@@ -54,6 +55,7 @@ class Result(NamedTuple):
 
     position: int
     ref: Ref
+    part: tuple[int, ...]
     name: str
     shape: Shape
     leaf: Leaf | None
@@ -102,31 +104,47 @@ def results(source: Source) -> tuple[Result, ...]:
     module = source.module
     if module.entry is None:
         return ()
-    entry = module.computations[module.entry]
-    root = entry.instructions[entry.root]
-    places = root.operands if root.opcode == "tuple" else (entry.root,)
     given = source.capture.outputs if source.capture else ()
     leaves = {leaf.parameter: leaf for leaf in given if leaf.parameter is not None}
     taken = {result: parameter for parameter, result in aliases(module).items()}
     return tuple(
-        _result(position, Ref(module.entry, place), entry.instructions[place], leaves, taken)
-        for position, place in enumerate(places)
+        _result(position, made, leaves, taken)
+        for position, made in enumerate(_made(module, module.entry))
     )
 
 
+class _Made(NamedTuple):
+    ref: Ref
+    part: tuple[int, ...]
+    name: str
+    shape: Shape
+
+
+def _made(module: Module, number: int) -> Iterator[_Made]:
+    """What the elements of an entry's result are taken from."""
+    entry = module.computations[number]
+    root = entry.instructions[entry.root]
+    if root.opcode == "tuple":
+        for place in root.operands:
+            instruction = entry.instructions[place]
+            yield _Made(Ref(number, place), (), instruction.name, instruction.shape)
+    elif root.shape.dtype == "tuple":
+        for part, shape in enumerate(root.shape.elements):
+            yield _Made(Ref(number, entry.root), (part,), f"{root.name}{{{part}}}", shape)
+    else:
+        yield _Made(Ref(number, entry.root), (), root.name, root.shape)
+
+
 def _result(
-    position: int,
-    ref: Ref,
-    made_by: Instruction,
-    leaves: Mapping[int, Leaf],
-    taken: Mapping[int, int],
+    position: int, made: _Made, leaves: Mapping[int, Leaf], taken: Mapping[int, int]
 ) -> Result:
     leaf = leaves.get(position)
     return Result(
         position=position,
-        ref=ref,
-        name=leaf.path if leaf else made_by.name,
-        shape=made_by.shape,
+        ref=made.ref,
+        part=made.part,
+        name=leaf.path if leaf else made.name,
+        shape=made.shape,
         leaf=leaf,
         argument=taken.get(position),
     )
@@ -150,12 +168,12 @@ def result_pairs(comparison: Comparison) -> tuple[tuple[Result, Result], ...]:
     pairs = [(ours[path], theirs[path]) for path in sorted(ours.keys() & theirs.keys())]
     seen = {result.position for result, _ in pairs}
     taken = {found.position for _, found in pairs}
-    by_ref = {result.ref: result for result in right if result.position not in taken}
+    by_ref = {(r.ref, r.part): r for r in right if r.position not in taken}
     to_rhs = partners(comparison)
     pairs += [
-        (result, by_ref[to_rhs[result.ref]])
+        (result, by_ref[to_rhs[result.ref], result.part])
         for result in left
-        if result.position not in seen and to_rhs.get(result.ref) in by_ref
+        if result.position not in seen and (to_rhs.get(result.ref), result.part) in by_ref
     ]
     return tuple(sorted(pairs))
 
