@@ -19,6 +19,7 @@ from hloscope.attribute.memory_groups import (
 from hloscope.attribute.memory_ledger import memory_ledger
 from hloscope.attribute.memory_source import source_memory
 from hloscope.attribute.module_path import ModulePaths
+from hloscope.attribute.source_paths import source_paths
 
 __all__ = [
     "SPACES",
@@ -46,4 +47,5 @@ __all__ = [
     "shortfall",
     "source_lines",
     "source_memory",
+    "source_paths",
 ]

@@ -41,6 +41,7 @@ class _Kernel(NamedTuple):
 def overlap(graph: Graph, runs: Sequence[Run], times: Mapping[Ref, KernelTime]) -> During:
     """A function from a collective to the kernels that run while it is under way."""
     working: dict[int, list[_Kernel]] = {}
+    by_position = {run.position: run for run in runs}
     inside = _inside(runs)
 
     def during(site: Site) -> Maybe[Overlap]:
@@ -51,8 +52,7 @@ def overlap(graph: Graph, runs: Sequence[Run], times: Mapping[Ref, KernelTime]) 
         if site.done is None:
             return _NO_DONE
         if site.schedule not in working:
-            run = next(run for run in runs if run.position == site.schedule)
-            working[site.schedule] = list(_working(run, inside, times))
+            working[site.schedule] = list(_working(by_position[site.schedule], inside, times))
         kernels = working[site.schedule]
         first = bisect_right(kernels, site.start, key=_number)
         last = bisect_left(kernels, site.done, key=_number)

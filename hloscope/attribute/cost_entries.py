@@ -23,26 +23,14 @@ class Places:
 
 def entries(module: Module, runs: Sequence[Run], places: Places) -> Iterator[CostEntry]:
     """One entry for each instruction that runs as part of the program and may cost something."""
-    for position, count, kernel, body in runs:
+    for position, executions, kernel, body in runs:
         computation = module.computations[position]
         for row in body.rows:
             instruction = computation.instructions[row.number]
             ref = Ref(position, row.number)
-            flops, transcendentals, bytes_read, bytes_written = row.work
+            # by position: a module has a hundred thousand of them, and keywords take twice as long
             yield CostEntry(
-                ref=ref,
-                kernel=kernel or ref,
-                name=instruction.name,
-                opcode=instruction.opcode,
-                target=row.target,
-                computation=computation.name,
-                shape=row.shape,
-                executions=count,
-                flops=flops,
-                transcendentals=transcendentals,
-                bytes_read=bytes_read,
-                bytes_written=bytes_written,
-                device_bytes=row.device,
-                module_path=places.module_path(ref),
-                source=places.source(ref),
-            )
+                ref, kernel or ref, instruction.name, instruction.opcode, row.target,
+                computation.name, row.shape, executions, *row.work, row.device,
+                places.module_path(ref), places.source(ref),
+            )  # fmt: skip

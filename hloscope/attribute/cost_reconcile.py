@@ -153,8 +153,9 @@ def _xla_counts(graph: Graph, runs: Executions, mine: Replay) -> dict[int, int]:
         if not count:
             continue
         for instruction in graph.body(position).instructions:
-            for callee in _counted_callees(graph, instruction, mine):
-                counts[callee] += count
+            if instruction.called:
+                for callee in _counted_callees(graph, instruction, mine):
+                    counts[callee] += count
     return counts
 
 

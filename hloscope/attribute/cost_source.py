@@ -10,6 +10,7 @@ from hloscope.attribute.cost_account import Account, account
 from hloscope.attribute.cost_ledger import CostContext
 from hloscope.attribute.cost_xla_rules import XlaRules, rules_for
 from hloscope.attribute.module_path import ModulePaths
+from hloscope.attribute.source_paths import source_paths
 from hloscope.model.canonical import Ref
 from hloscope.model.capture import Capture, CostFigures
 from hloscope.model.hlo import Metadata, Module
@@ -25,7 +26,7 @@ def account_source(
     source: Source,
     *,
     chip: Chip | None = None,
-    module_path: ModulePath | None = None,
+    paths: ModulePaths | None = None,
     trips: Mapping[str, int] = NO_TRIPS,
 ) -> Account:
     """What a side costs and sends in one step on one device.
@@ -33,7 +34,7 @@ def account_source(
     Args:
       source: the side; its capture gives the mesh and XLA's own figures, its profile the times.
       chip: whose peaks time estimates rest on.
-      module_path: an instruction's module path; `None` works it out from the module.
+      paths: the side's module paths, from `source_paths`; `None` works them out.
       trips: trip counts by the name of a `while`, for loops whose count the module does not show.
     """
     context = CostContext(
@@ -41,7 +42,7 @@ def account_source(
         chip=chip,
         mesh=_mesh(source.capture),
         measured=source.times,
-        module_path=module_path or module_paths(source),
+        module_path=_joined(paths or source_paths(source)),
         source=source_lines(source.module),
         reported=_reported(source.capture),
         rules=_rules(source),
@@ -49,19 +50,15 @@ def account_source(
     return account(source.module, _trip_count(trips), context)
 
 
-def module_paths(source: Source) -> ModulePath:
+def _joined(paths: ModulePaths) -> ModulePath:
     """A function from an instruction to its module path, steps apart by `/`."""
-    inputs = source.capture.inputs if source.capture else ()
-    given = {leaf.parameter: leaf.path for leaf in inputs if leaf.parameter is not None}
-    found = ModulePaths(source.module, given)
-
-    joined: dict[tuple[str, ...], str] = {}
+    joined: dict[tuple[str, ...], str | None] = {(): None}
 
     def path(ref: Ref) -> str | None:
-        steps = found.path(ref).path
+        steps = paths.of(ref.computation)[ref.instruction].path
         if steps not in joined:
             joined[steps] = "/".join(steps)
-        return joined[steps] or None
+        return joined[steps]
 
     return path
 

@@ -32,6 +32,7 @@ from hloscope.model.units import Bytes, Measured
 DEVICE = 0
 NO_INSTANT = Instant("", "")
 HOLES = "holes between live buffers"
+_SURENESS = {source: rank for rank, source in enumerate(PathSource)}
 ON_TOP = "what the compiler's figure has on top"
 
 
@@ -44,6 +45,7 @@ def memory_ledger(
     figures: MemoryFigures | None = None,
     inputs: Sequence[Leaf] = (),
     outputs: Sequence[Leaf] = (),
+    paths: ModulePaths | None = None,
 ) -> MemoryLedger:
     """Accounts for every byte of one memory space.
 
@@ -58,11 +60,12 @@ def memory_ledger(
       figures: XLA's own figures, where the compile ran to its end; read off `buffers` otherwise.
       inputs: the program's input leaves, for state paths and shardings.
       outputs: the same of its outputs.
+      paths: the module's paths; `None` works them out.
 
     Raises:
       HloscopeError: `at` names no instruction of the module.
     """
-    builder = _Builder(module, buffers, space, at, inputs, outputs)
+    builder = _Builder(module, buffers, space, at, inputs, outputs, paths)
     figures = figures or hlo.memory_figures(buffers, module)
     entries = [*builder.entries(), *(_rests(figures, builder) if space == DEVICE else ())]
     return MemoryLedger(
@@ -119,6 +122,7 @@ class _Builder:
         at: str | None,
         inputs: Sequence[Leaf],
         outputs: Sequence[Leaf],
+        paths: ModulePaths | None,
     ) -> None:
         self.space = space
         self.buffers = buffers
@@ -126,8 +130,8 @@ class _Builder:
         self.schedule = Schedule(module)
         self.inputs = {leaf.parameter: leaf for leaf in inputs if leaf.parameter is not None}
         self.outputs = {leaf.parameter: leaf for leaf in outputs if leaf.parameter is not None}
-        paths = {number: leaf.path for number, leaf in self.inputs.items()}
-        self.paths = ModulePaths(module, paths)
+        given = {number: leaf.path for number, leaf in self.inputs.items()}
+        self.paths = paths or ModulePaths(module, given)
         self.notes: list[str] = []
         own = [a for a in buffers.allocations if a.color == space]
         self.allocations = [a for a in own if not a.is_thread_local]
@@ -282,11 +286,10 @@ class _Builder:
     def _module(self, value: Value, members: Sequence[Value], state: tuple[str, ...]) -> ModulePath:
         if state:
             return ModulePath(state[:-1] or state, PathSource.STATE)
-        ranks = list(PathSource)
-        found = [
-            self.paths.path(ref) for ref in dict.fromkeys((value.ref, *(m.ref for m in members)))
-        ]
-        return min(found, key=lambda place: ranks.index(place.source))
+        refs = dict.fromkeys((value.ref, *(m.ref for m in members)))
+        return min(
+            (self.paths.path(ref) for ref in refs), key=lambda place: _SURENESS[place.source]
+        )
 
     def _frame(self, members: Sequence[Value]) -> StackFrame | None:
         return next((f for m in members if (f := self.paths.frame(m.ref)) is not None), None)
@@ -309,11 +312,10 @@ def _category(allocation: Allocation) -> Category:
 
 
 def _position(schedule: Schedule, module: Module, name: str) -> int:
-    bare = name.removeprefix("%")
-    for ref, position in schedule.position.items():
-        if module.computations[ref.computation].instructions[ref.instruction].name == bare:
-            return position
-    raise HloscopeError(
-        f"no scheduled instruction '{name}' in module '{module.name}'",
-        remedy="name an instruction of the entry or of a loop body, or use --at peak",
-    )
+    found = schedule.named(name.removeprefix("%"))
+    if found is None:
+        raise HloscopeError(
+            f"no scheduled instruction '{name}' in module '{module.name}'",
+            remedy="name an instruction of the entry or of a loop body, or use --at peak",
+        )
+    return schedule.order(found)

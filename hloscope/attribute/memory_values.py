@@ -24,10 +24,12 @@ class Values:
 
     def __init__(self, module: Module, buffers: BufferAssignment) -> None:
         self.module = module
+        held = {b.instruction_id for b in buffers.logical_buffers}
         refs = {
             instruction.id: Ref(c, i)
             for c, computation in enumerate(module.computations)
             for i, instruction in enumerate(computation.instructions)
+            if instruction.id in held
         }
         self.by_buffer = {
             b.id: Value(refs[b.instruction_id], b.shape_index)

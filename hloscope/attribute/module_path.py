@@ -10,7 +10,7 @@ from hloscope import hlo
 from hloscope.attribute.cost_shapes import leaf_bytes
 from hloscope.hlo.state_path import state_path
 from hloscope.model.canonical import Ref
-from hloscope.model.hlo import Instruction, Module, StackFrame
+from hloscope.model.hlo import Instruction, Metadata, Module, StackFrame
 from hloscope.model.ledger import PathSource
 
 # a state's value is still that state after these
@@ -65,6 +65,7 @@ class ModulePaths:
         # thousands of instructions share an op_name, a state or a stack
         self._scoped: dict[str, ModulePath | None] = {}
         self._owned: dict[State, ModulePath] = {}
+        self._origins: dict[Metadata, StackFrame | None] = {}
         self._framed: dict[tuple[int, str, int], ModulePath] = {}
         if module.entry is not None:
             self._flow(module.entry)
@@ -103,8 +104,11 @@ class ModulePaths:
 
     def frame(self, ref: Ref) -> StackFrame | None:
         """The Python frame to show for an instruction, `None` where the source has none."""
-        instructions = self.module.computations[ref.computation].instructions
-        return hlo.origin(self.module, instructions[ref.instruction])
+        instruction = self.module.computations[ref.computation].instructions[ref.instruction]
+        metadata = instruction.metadata
+        if metadata not in self._origins:
+            self._origins[metadata] = hlo.origin(self.module, instruction)
+        return self._origins[metadata]
 
     def _sure(self, computation: int) -> list[ModulePath]:
         """What the instructions say themselves, or the state that flows into them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # one step of a tree path: ['key'], ["key"], [3], .field, or a bare word at the start
 _STEP = re.compile(
@@ -21,6 +22,7 @@ _ARGUMENTS = frozenset({"args", "kwargs"})
 _RNG = frozenset({"rngs", "rng"})
 
 
+@lru_cache(maxsize=65536)  # every stage asks again for the leaves of a side
 def state_path(text: str) -> tuple[str, ...]:
     """The canonical path of a leaf, equal for Linen and NNX states of the same model.
 

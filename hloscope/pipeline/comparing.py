@@ -6,6 +6,7 @@ import gc
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from hloscope import attribute, diff, match
 from hloscope.capture import parse_target
@@ -20,7 +21,7 @@ from hloscope.model.comparison import (
     SideSummary,
 )
 from hloscope.model.hlo import Module
-from hloscope.model.ledger import LedgerDelta
+from hloscope.model.ledger import LedgerDelta, MemoryLedger
 from hloscope.model.pairing import Pairing
 from hloscope.model.source import Source
 from hloscope.model.target import Target
@@ -57,7 +58,8 @@ def _compare(lhs: Source, rhs: Source, options: NormalizeOptions) -> Comparison:
     pairing = match.match(left, right)
     inputs, outputs = _leaves(lhs, rhs)
     target = common_target(lhs, rhs)
-    left_account, right_account = account_of(lhs, target), account_of(rhs, target)
+    before = ledgers_of(lhs, target)
+    after = before if rhs is lhs else ledgers_of(rhs, target)
     return Comparison(
         lhs=lhs,
         rhs=rhs,
@@ -70,10 +72,10 @@ def _compare(lhs: Source, rhs: Source, options: NormalizeOptions) -> Comparison:
         rhs_summary=_summary(right),
         pairing=pairing,
         changes=diff.compare(left, right, pairing),
-        memory=_memory(lhs, rhs, pairing),
-        cost=attribute.cost_delta(left_account.cost, right_account.cost, pairing),
+        memory=_memory(before.memory, after.memory, pairing),
+        cost=attribute.cost_delta(before.account.cost, after.account.cost, pairing),
         communication=attribute.communication_delta(
-            left_account.communication, right_account.communication, pairing
+            before.account.communication, after.account.communication, pairing
         ),
         explain=Explainer(),
     )
@@ -89,11 +91,27 @@ def account_of(source: Source, target: Target | None) -> attribute.Account:
     return attribute.account_source(source, chip=target.chip if target else None)
 
 
-def _memory(lhs: Source, rhs: Source, pairing: Pairing) -> LedgerDelta | None:
-    if lhs.buffers is None or rhs.buffers is None:
+class Ledgers(NamedTuple):
+    """All ledgers of one side; `memory` is `None` where it has no buffer assignment."""
+
+    account: attribute.Account
+    memory: MemoryLedger | None
+
+
+def ledgers_of(source: Source, target: Target | None) -> Ledgers:
+    """What a side computes, moves, sends and holds."""
+    paths = attribute.source_paths(source)
+    held = attribute.source_memory(source, paths=paths) if source.buffers is not None else None
+    chip = target.chip if target else None
+    return Ledgers(attribute.account_source(source, chip=chip, paths=paths), held)
+
+
+def _memory(
+    lhs: MemoryLedger | None, rhs: MemoryLedger | None, pairing: Pairing
+) -> LedgerDelta | None:
+    if lhs is None or rhs is None:
         return None
-    ledgers = attribute.source_memory(lhs), attribute.source_memory(rhs)
-    return attribute.memory_delta(*ledgers, pairing)
+    return attribute.memory_delta(lhs, rhs, pairing)
 
 
 def common_target(lhs: Source, rhs: Source) -> Target | None:
