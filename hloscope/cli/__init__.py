@@ -28,6 +28,7 @@ VERBS = {
     "bisect-passes": "Find the compiler pass after which two programs part.",
     "targets": "List the targets that programs can be compiled for.",
     "programs": "List the reference programs.",
+    "schema": "Print the JSON Schema of a verb's JSON.",
     "cache": "List or clear cached captures.",
 }
 

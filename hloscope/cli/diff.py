@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hloscope.model.comparison import Comparison
 
 DIFFERS = 1
+FORMATS = ("terminal", "markdown", "json")
 IMAGES = ("png", "svg", "pdf")
 
 
@@ -28,7 +29,16 @@ IMAGES = ("png", "svg", "pdf")
 @click.option("--strict", is_flag=True, help="Other layouts or schedule are a difference.")
 @click.option("--off", multiple=True, metavar="PASS", help="Keep a kind of noise; see fingerprint.")
 @click.option("--all", "everything", is_flag=True, help="Show every change, with its neighbours.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default=FORMATS[0],
+    show_default=True,
+    help="Text; a pull request's comment; everything (hloscope schema diff describes it).",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--exact", is_flag=True, help="Write bytes and counts in full.")
 @click.option("--figures", metavar="DIR", help="Draw memory, cost and communication into DIR.")
 @click.option("--figure-format", type=click.Choice(IMAGES), default=IMAGES[0], show_default=True)
 @click.option("--exit-code", is_flag=True, help="Exit with 1 where the two differ.")
@@ -44,7 +54,9 @@ def command(
     strict: bool,
     off: tuple[str, ...],
     everything: bool,
+    form: str,
     as_json: bool,
+    exact: bool,
     figures: str | None,
     figure_format: str,
     exit_code: bool,
@@ -58,7 +70,7 @@ def command(
     """
     from hloscope.normalize import NormalizeOptions
     from hloscope.pipeline import compare
-    from hloscope.report.comparison import comparison_document, differs
+    from hloscope.report.comparison import differs
 
     normalizing = NormalizeOptions(strict=strict, off=frozenset(off))
     folder = _folder(figures) if figures is not None else None  # before the long part
@@ -77,15 +89,29 @@ def command(
         if folder is not None:
             progress.show("both sides", "drawing")
             _draw(comparison, folder, figure_format)
-    if as_json:
-        _print_json(comparison)
-    else:
-        from rich.console import Console
-
-        from hloscope.report.terminal import render
-
-        render(comparison_document(comparison, everything=everything), Console())
+    _print(comparison, "json" if as_json else form, everything=everything, exact=exact)
     return DIFFERS if exit_code and differs(comparison, strict=strict) else 0
+
+
+def _print(comparison: Comparison, form: str, *, everything: bool, exact: bool) -> None:
+    if form == "json":
+        _print_json(comparison)
+        return
+    from hloscope.report.comparison import comparison_document
+    from hloscope.report.numbers import exact_numbers
+
+    with exact_numbers(exact):
+        document = comparison_document(comparison, everything=everything)
+    if form == "markdown":
+        from hloscope.report.markdown import markdown
+
+        click.echo(markdown(document), nl=False)
+        return
+    from rich.console import Console
+
+    from hloscope.report.terminal import render
+
+    render(document, Console())
 
 
 def _print_json(comparison: Comparison) -> None:

@@ -9,7 +9,7 @@ from hloscope.model.comparison import Comparison
 from hloscope.model.cost import DeltaEntry
 from hloscope.model.units import Measured
 from hloscope.report.document import Block, Note, Section, Table, Tone
-from hloscope.report.numbers import bytes_text, signed, without_layout
+from hloscope.report.numbers import bytes_text, short, signed, without_layout
 
 # what fits a first screen
 FIRST = 10
@@ -146,8 +146,10 @@ def _what(change: Change) -> str:
     place = _place(change)
     if change.lhs is None or change.rhs is None:
         done = "added" if change.lhs is None else "removed"
-        return f"{done} {place.opcode} {without_layout(place.shape)} {place.name}"
-    fields = "; ".join(f"{f.name} {f.lhs or 'none'} -> {f.rhs or 'none'}" for f in change.fields)
+        return f"{done} {place.opcode} {short(without_layout(place.shape))} {place.name}"
+    fields = "; ".join(
+        f"{f.name} {short(f.lhs or 'none')} -> {short(f.rhs or 'none')}" for f in change.fields
+    )
     return f"{place.opcode} {place.name}: {fields}"
 
 

@@ -12,9 +12,8 @@ from hloscope.model.communication import (
     CommunicationLedger,
 )
 from hloscope.model.units import Maybe, Measured
-from hloscope.report.cost import short
 from hloscope.report.document import Block, Document, Note, Section, Table, Tone
-from hloscope.report.numbers import bytes_text, percent_text, seconds_text, signed
+from hloscope.report.numbers import bytes_text, percent_text, seconds_text, short, signed
 
 _NO_PATH = "(no module path)"
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hloscope.model.capture import Capture, OutOfMemory
+from hloscope.model.capture import Capture
 from hloscope.model.changes import StageVerdict, Verdict
 from hloscope.model.comparison import Comparison
-from hloscope.model.source import Source
 from hloscope.model.units import Bytes, Maybe, Measured, Missing
 from hloscope.report.changes import changes_section, graph_section
 from hloscope.report.cost_delta import (
     communication_blocks,
     cost_delta_blocks,
     has_collectives,
-    step_line,
 )
 from hloscope.report.document import Block, Document, Note, Section, Tone
 from hloscope.report.environment import alarm, environment_section, leaves_section
@@ -22,10 +20,11 @@ from hloscope.report.figures_table import (
     cost_table,
     memory_notes,
     memory_table,
-    memory_total,
 )
+from hloscope.report.gap import gap_section
 from hloscope.report.memory_delta import memory_delta_blocks
-from hloscope.report.numbers import bytes_text, maybe_bytes, signed
+from hloscope.report.names import side_names
+from hloscope.report.why import findings_section, why_section
 
 _WORDS = {
     Verdict.IDENTICAL: "IDENTICAL",
@@ -36,24 +35,29 @@ _WORDS = {
 
 
 def comparison_document(comparison: Comparison, *, everything: bool = False) -> Document:
-    """Everything that a comparison found, the answer first.
+    """Everything that a comparison found: the verdict, the gap, why, then the parts.
 
     Args:
       comparison: what was found.
       everything: whether long lists are given whole.
     """
-    sections = (
+    explanation = comparison.explanation
+    why = why_section(comparison, explanation, overall(comparison))
+    parts = (
+        *_memory(comparison, everything),
         changes_section(comparison, everything=everything),
+        *_cost(comparison, everything),
         environment_section(comparison.environment),
         *_leaves(comparison, everything),
-        *_memory(comparison, everything),
-        *_cost(comparison, everything),
         graph_section(comparison, everything=everything),
     )
+    findings = findings_section(explanation) if everything else None
+    sections = (gap_section(comparison), why, findings, *parts)
     return Document(
         headline=Note(text=_headline(comparison)),
         lead=tuple(_lead(comparison)),
-        sections=sections,
+        sections=tuple(section for section in sections if section is not None),
+        closing=why,
     )
 
 
@@ -61,7 +65,8 @@ def _headline(comparison: Comparison) -> str:
     worst = overall(comparison)
     word = "UNDECIDED" if worst is None else _WORDS[worst]
     target = f" on {comparison.target.spec}" if comparison.target else ""
-    return f"{word}: {comparison.lhs.label} against {comparison.rhs.label}{target}"
+    lhs, rhs = side_names((comparison.lhs.label, comparison.rhs.label))
+    return f"{word}: {lhs} against {rhs}{target}"
 
 
 def overall(comparison: Comparison) -> Verdict | None:
@@ -71,49 +76,28 @@ def overall(comparison: Comparison) -> Verdict | None:
 
 
 def _lead(comparison: Comparison) -> Iterator[Note]:
-    yield Note(text=", ".join(_stage(verdict) for verdict in comparison.verdicts))
-    parted = [v.stage for v in comparison.verdicts if v.verdict == Measured(Verdict.DIFFERENT)]
-    if parted:
-        yield Note(text=f"the two sides part at: {parted[0]}", tone=Tone.BAD)
+    yield Note(text=_stages(comparison.verdicts))
     yield from alarm(comparison.environment)
-    yield from _gap(comparison)
-    yield Note(text=step_line(comparison.cost, comparison.communication))
     for side in (comparison.lhs, comparison.rhs):
-        if side.capture is not None and side.capture.out_of_memory is not None:
-            yield _does_not_fit(side, side.capture.out_of_memory)
         for text in side.notes:
             yield Note(text=f"{side.label}: {text}", tone=Tone.QUIET)
 
 
-def _stage(verdict: StageVerdict) -> str:
-    match verdict.verdict:
-        case Measured(value):
-            return f"{verdict.stage}: {value}"
-        case Missing():
-            return f"{verdict.stage}: unknown"
-
-
-def _gap(comparison: Comparison) -> Iterator[Note]:
-    lhs, rhs = comparison.lhs.capture, comparison.rhs.capture
-    if lhs is None or rhs is None:
-        return
-    (left, unknown), (right, also) = memory_total(lhs.memory), memory_total(rhs.memory)
-    without = f" (without {', '.join(sorted({*unknown, *also}))})" if unknown or also else ""
-    delta = right - left
-    tone = Tone.BAD if delta > 0 else Tone.GOOD
-    yield Note(
-        text=f"device memory {bytes_text(left)} -> {bytes_text(right)}, "
-        f"{signed(bytes_text(delta))} ({delta:+,} bytes){without}",
-        tone=tone if delta else Tone.PLAIN,
-    )
-
-
-def _does_not_fit(side: Source, refusal: OutOfMemory) -> Note:
-    return Note(
-        text=f"{side.label} does not fit: needs {maybe_bytes(refusal.needed)}, "
-        f"there is {maybe_bytes(refusal.available)}",
-        tone=Tone.BAD,
-    )
+def _stages(verdicts: tuple[StageVerdict, ...]) -> str:
+    """Where the sides part first, then the stages by verdict, the least alike first."""
+    ranked: dict[str, list[str]] = {str(verdict): [] for verdict in reversed(Verdict)}
+    unknown = []
+    for stage in verdicts:
+        match stage.verdict:
+            case Measured(verdict):
+                ranked[str(verdict)].append(str(stage.stage))
+            case Missing():
+                unknown.append(str(stage.stage))
+    words = [f"{word}: {', '.join(stages)}" for word, stages in ranked.items() if stages]
+    words += [f"unknown: {', '.join(unknown)}"] if unknown else []
+    different = ranked[str(Verdict.DIFFERENT)]
+    first = f"they part at {different[0]}; " if different else ""
+    return first + "; ".join(words)
 
 
 def _leaves(comparison: Comparison, everything: bool) -> Iterator[Section]:

@@ -13,8 +13,8 @@ from hloscope.report.plain import plain
 
 # raised whenever a field is renamed or changes its meaning
 FORMAT = 1
-# the modules and payloads are the inputs, not the result
-_INPUTS = frozenset({"lhs", "rhs", "pairing"})
+# the modules and payloads are the inputs, not the result; `explain` makes the explanation
+LEFT_OUT = frozenset({"lhs", "rhs", "pairing", "explain"})
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     found = {
         field.name: plain(getattr(comparison, field.name))
         for field in fields(comparison)
-        if field.name not in _INPUTS
+        if field.name not in LEFT_OUT
     }
     pairing = comparison.pairing
     return {
@@ -33,6 +33,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "lhs": _side(comparison.lhs),
         "rhs": _side(comparison.rhs),
         **found,
+        "explanation": plain(comparison.explanation),
         "pairing": {
             "pairs": len(pairing.pairs),
             "groups": plain(pairing.groups),

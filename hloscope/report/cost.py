@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from hloscope.attribute import By, CostGroup, group_delta, group_ledger
@@ -10,9 +9,14 @@ from hloscope.model.communication import CommunicationLedger
 from hloscope.model.cost import CostDelta, CostLedger, Quantity, Reconciliation, Step, Total
 from hloscope.model.units import Measured
 from hloscope.report.document import Block, Document, Note, Section, Table, Tone
-from hloscope.report.numbers import bytes_text, count_text, percent_text, seconds_text, signed
-
-_ARRAYS = 2  # of a tuple, so many are shown
+from hloscope.report.numbers import (
+    bytes_text,
+    count_text,
+    percent_text,
+    seconds_text,
+    short,
+    signed,
+)
 
 
 def cost_document(ledger: CostLedger, sent: CommunicationLedger, by: By, top: int) -> Document:
@@ -195,14 +199,6 @@ def _what(group: CostGroup) -> str:
     target = f" {entry.target}" if entry.target else ""
     where = entry.module_path or entry.source
     return f"{entry.opcode}{target} {short(entry.shape)}" + (f" at {where}" if where else "")
-
-
-def short(shape: str) -> str:
-    """A tuple's first arrays and how many follow; any other shape as it is."""
-    arrays = re.findall(r"[a-z]\w*\[[^\]]*\]", shape)
-    if not shape.startswith("(") or len(arrays) <= _ARRAYS:
-        return shape
-    return f"({', '.join(arrays[:_ARRAYS])}, {len(arrays) - _ARRAYS} more)"
 
 
 def _delta_groups(groups: Sequence[CostGroup], by: By, top: int) -> Iterator[Block]:

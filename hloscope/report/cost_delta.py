@@ -14,6 +14,7 @@ from hloscope.report.numbers import (
     count_text,
     percent_text,
     seconds_text,
+    short,
     signed,
     without_layout,
 )
@@ -38,28 +39,9 @@ def cost_delta_blocks(delta: CostDelta, *, everything: bool = False) -> Iterator
         yield Note(text=f"note: {note}", tone=Tone.QUIET)
 
 
-def step_line(cost: CostDelta, sent: CommunicationDelta) -> str:
-    """What a step computes, moves and sends, and how much more or less that is, on one line."""
-    moved = [_moved(cost.lhs), _moved(cost.rhs)]
-    flops = [ledger.totals[Quantity.FLOPS] for ledger in (cost.lhs, cost.rhs)]
-    parts = [_change("computes", flops[0], flops[1], _flops)]
-    parts.append(_change("moves", moved[0], moved[1], bytes_text))
-    if has_collectives(sent):
-        parts.append(_change("sends", sent.lhs.wire_bytes, sent.rhs.wire_bytes, bytes_text))
-    return f"a step {', '.join(parts)}"
-
-
 def has_collectives(delta: CommunicationDelta) -> bool:
     """Whether either side communicates at all."""
     return bool(delta.lhs.collectives or delta.rhs.collectives)
-
-
-def _change(verb: str, lhs: Total, rhs: Total, text: Callable[[float], str]) -> str:
-    before, after = _least(lhs, text(lhs.known)), _least(rhs, text(rhs.known))
-    if lhs == rhs:
-        return f"{verb} {before} on both sides"
-    ratio = percent_text(rhs.known - lhs.known, lhs.known)
-    return f"{verb} {before} -> {after}{f' ({ratio})' if ratio else ''}"
 
 
 def _moved(ledger: CostLedger) -> Total:
@@ -150,7 +132,7 @@ def _row(group: CostGroup) -> tuple[str, str, str, str]:
     times = entry.executions
     often = f" {times.value}x" if isinstance(times, Measured) and times.value > 1 else ""
     layers = f"in {group.kernels} places: " if group.kernels > 1 else ""
-    what = f"{layers}{entry.name} {without_layout(entry.shape)}{often}"
+    what = f"{layers}{entry.name} {short(without_layout(entry.shape))}{often}"
     return (
         _least(group.bytes, signed(bytes_text(group.bytes.known))),
         _least(group.flops, signed(count_text(group.flops.known))),

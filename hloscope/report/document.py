@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 
 class Tone(StrEnum):
@@ -45,7 +45,38 @@ class Table:
             raise ValueError("a table needs a tone for each row and a cell for each column")
 
 
-Block: TypeAlias = Note | Table
+class Reason(NamedTuple):
+    """One known cause.
+
+    Attributes:
+      amount: what it costs, with its sign; `""` where it claims nothing.
+      confidence: how sure that is, in one word.
+      text: the finding's code and title.
+    """
+
+    amount: str
+    confidence: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """The answer in a few lines; what does not fit is counted.
+
+    Attributes:
+      reasons: the weightiest first.
+      hidden: how many more there are.
+      rest: what no reason explains, `""` where that need not be said.
+      command: what to type next, `""` for nothing.
+    """
+
+    reasons: tuple[Reason, ...]
+    hidden: int = 0
+    rest: str = ""
+    command: str = ""
+
+
+Block: TypeAlias = Note | Table | Why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +89,14 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A report: a headline, what it means in a few lines, then the sections."""
+    """A report: a headline, what it means in a few lines, then the sections.
+
+    Attributes:
+      closing: said once more after the last section where a reader sees the end of a long text
+        first.
+    """
 
     headline: Note
     lead: tuple[Note, ...]
     sections: tuple[Section, ...]
+    closing: Section | None = None

