@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from google.protobuf.message_factory import GetMessageClass
@@ -18,6 +19,8 @@ from hloscope.model.hlo import Shape
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor
 
+# values of fields that are kept: most instructions of a module share them
+DISTINCT = 1 << 12
 _DIMENSION_OPCODES = {"iota": "iota_dimension", "reshape": "inferred_dimension"}
 _FULL = pb.HloInstructionProto.DESCRIPTOR.fields_by_name
 
@@ -37,8 +40,9 @@ def attributes(
     unknown: list[str] = []
     for name, value in fields.items():
         if name in READ:
-            found.update(READ[name](value))
-            unknown += _unknown(name, value)
+            texts, incomplete = _read(name, value)
+            found.update(texts)
+            unknown += incomplete
     if "dimensions" in fields:
         found.update(_dimensions(opcode, fields["dimensions"]))
     if "original_value" in fields:
@@ -49,6 +53,12 @@ def attributes(
     if unknown:
         found["unknown_fields"] = ",".join(unknown)
     return tuple(sorted(found.items()))
+
+
+@lru_cache(DISTINCT)
+def _read(name: str, value: Hashable) -> tuple[Attributes, tuple[str, ...]]:
+    """What one field says, and its name where it holds more than is known."""
+    return READ[name](value), tuple(_unknown(name, value))
 
 
 def _dimensions(opcode: str, dims: tuple[int, ...]) -> Attributes:

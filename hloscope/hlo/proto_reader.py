@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
@@ -32,18 +32,6 @@ from hloscope.model.hlo import (
 T = TypeVar("T")
 
 _FIELDS = pb.LazyInstruction.DESCRIPTOR.fields_by_name
-_NAME, _OPCODE, _SHAPE, _METADATA, _LITERAL, _PARAMETER, _ID = (
-    _FIELDS[name]
-    for name in (
-        "name", "opcode", "shape", "metadata", "literal", "parameter_number", "id",
-    )
-)  # fmt: skip
-_OPERANDS, _CONTROL, _CALLED, _ORIGIN = (
-    _FIELDS[name]
-    for name in (
-        "operand_ids", "control_predecessor_ids", "called_computation_ids", "original_value",
-    )
-)  # fmt: skip
 # opcodes with an attribute that hangs on the shape
 _BY_SHAPE = frozenset({"collective-permute", "collective-permute-start"})
 _BY_OPCODE = ("dimensions", "domain_entry_sharding", "domain_exit_sharding")
@@ -62,20 +50,16 @@ def read_proto(data: bytes) -> Module:
     Raises:
       HloscopeError: `data` is none of these, or is damaged.
     """
-    proto, newer = lazy_module(data)
     try:
-        return _ModuleReader(proto, newer=newer).read()
+        return _ModuleReader(*_lazy_module(data)).read()
     except (DecodeError, UnicodeDecodeError) as error:
         raise HloscopeError(
             f"the HLO proto is damaged: {error}", remedy="dump the module again"
         ) from None
 
 
-def lazy_module(data: bytes) -> tuple[pb.LazyModule, bool]:
-    """The module inside `data`, its instructions' sub-messages not yet decoded.
-
-    Returns:
-      The module, and whether it has fields that the schema lacks.
+def _lazy_module(data: bytes) -> tuple[Any, pb.LazyModule]:
+    """The message in `data` and the module in it, its instructions' parts not yet decoded.
 
     Raises:
       HloscopeError: `data` holds no HLO module.
@@ -87,11 +71,7 @@ def lazy_module(data: bytes) -> tuple[pb.LazyModule, bool]:
             continue
         module = unwrap(whole)
         if module.computations and all(c.instructions for c in module.computations):
-            size = whole.ByteSize()
-            whole.DiscardUnknownFields()
-            if whole.ByteSize() == size:
-                return module, False
-            return unwrap(wrapper.FromString(data)), True
+            return whole, module
     raise HloscopeError(
         "this is no HLO proto: it holds no module with computations",
         remedy="give an HloProto or HloModuleProto, such as XLA's flag --xla_dump_hlo_as_proto "
@@ -107,16 +87,30 @@ _WRAPPERS: tuple[tuple[Any, Callable[[Any], pb.LazyModule]], ...] = (
 )
 
 
-class _ModuleReader:
-    """One module; every distinct sub-message is decoded once."""
+class _Kind(NamedTuple):
+    """What instructions have in common whose protos differ in what is their own alone."""
 
-    def __init__(self, proto: pb.LazyModule, *, newer: bool) -> None:
+    opcode: str
+    shape: Shape
+    attrs: Attributes
+    parameter: int
+    literal: Literal | None
+
+
+class _ModuleReader:
+    """One module, which it takes apart; every distinct sub-message is decoded once."""
+
+    def __init__(self, whole: Any, proto: pb.LazyModule) -> None:
+        self.whole = whole
         self.proto = proto
-        self.newer = newer
+        self.newer = False
         self.positions = {c.id: n for n, c in enumerate(proto.computations)}
         self.shapes = Shapes()
         self.metadata = _Decoded(_metadata)
+        self.metadata[b""] = NO_METADATA
         self.literals = _Decoded(lambda data: read_literal(pb.LiteralProto.FromString(data)))
+        # by all that is not an instruction's own; a comparison's attributes hang on its operands
+        self.kinds: dict[bytes | tuple[bytes, str], _Kind] = {}
         self.attributes: dict[tuple[object, ...], Attributes] = {}
         self.notes: list[str] = []
 
@@ -124,7 +118,7 @@ class _ModuleReader:
         proto = self.proto
         sequences = {key: value.instruction_ids for key, value in proto.schedule.sequences.items()}
         computations = tuple(self.computation(c, sequences) for c in proto.computations)
-        if self.newer:
+        if self.newer or self.is_newer():
             self.notes.append(
                 "the proto has fields that this reader does not know; instructions that have them "
                 "show them as unknown_fields"
@@ -141,6 +135,14 @@ class _ModuleReader:
             stack_frames=read_frames(proto.stack_frame_index),
             notes=tuple(dict.fromkeys(self.notes)),
         )
+
+    def is_newer(self) -> bool:
+        """Whether anything but the instructions, now read, has fields that the schema lacks."""
+        for computation in self.proto.computations:
+            del computation.instructions[:]
+        size = self.whole.ByteSize()
+        self.whole.DiscardUnknownFields()
+        return bool(self.whole.ByteSize() != size)
 
     def entry(self) -> int | None:
         position = self.positions.get(self.proto.entry_computation_id)
@@ -174,93 +176,120 @@ class _ModuleReader:
         positions: Mapping[int, int],
         before: list[Instruction],
     ) -> Instruction:
-        """One instruction; `own` holds what has a place of its own, `fields` the attributes."""
-        own: dict[object, Any] = {}
-        fields: list[tuple[str, object]] = []
-        for field, value in proto.ListFields():
-            entry = _ATTRIBUTE.get(field)
-            if entry is None:
-                own[field] = value
-            else:
-                fields.append((entry[0], tuple(value) if entry[1] else value))
-        opcode = own.get(_OPCODE, "")
-        shape = self.shapes[own.get(_SHAPE, b"")]
+        """One instruction; what is its own leaves the proto, and the rest is the kind's key."""
+        name, number, metadata = proto.name, proto.id, self.metadata[proto.metadata]
         try:
-            operands = tuple([positions[i] for i in own.get(_OPERANDS, ())])
+            operands = tuple(map(positions.__getitem__, proto.operand_ids[:]))
         except KeyError as error:
             raise _UnresolvedError(error.args[0]) from None
-        called: tuple[tuple[str, int], ...] = ()
+        callees: Sequence[int] = ()
         control: tuple[int, ...] = ()
-        literal: Literal | None = None
-        attrs: Attributes = ()
-        if _CALLED in own:
-            called = self.called(proto, opcode, _dtype(operands, before))
-        if _CONTROL in own:
-            control = self.control(proto, positions)
-        if _LITERAL in own or opcode == "constant":
-            literal = self.literals[own.get(_LITERAL, b"")]
-            if opcode == "custom-call":
-                fields.append(("literal", own[_LITERAL]))
-        if _ORIGIN in own:
-            fields.append(("original_value", own[_ORIGIN]))
-        if fields or opcode in ALWAYS or self.newer:
-            dtype = _dtype(operands, before) if opcode == "compare" else ""
-            by_shape = _ORIGIN in own or opcode in _BY_SHAPE
-            attrs = self.attrs(proto, opcode, fields, shape if by_shape else None, dtype)
+        if proto.called_computation_ids:
+            callees = proto.called_computation_ids[:]
+            proto.ClearField("called_computation_ids")
+        if proto.control_predecessor_ids:
+            control = self.control(name, proto.control_predecessor_ids[:], positions)
+            proto.ClearField("control_predecessor_ids")
+        proto.ClearField("name")
+        proto.ClearField("id")
+        proto.ClearField("metadata")
+        proto.ClearField("operand_ids")
+        opcode, shape, attrs, parameter, literal = self.kind(proto, operands, before)
+        called: tuple[tuple[str, int], ...] = ()
+        if callees:
+            called = self.called(name, callees, opcode, _dtype(operands, before))
         return Instruction(
-            own.get(_NAME, ""),
-            own.get(_ID, 0),
+            name,
+            number,
             opcode,
             shape,
             operands,
             called,
             attrs,
             control,
-            own.get(_PARAMETER, 0) if opcode == "parameter" else -1,
+            parameter,
             literal,
-            self.metadata[own[_METADATA]] if _METADATA in own else NO_METADATA,
+            metadata,
         )
+
+    def kind(
+        self, proto: pb.LazyInstruction, operands: tuple[int, ...], before: list[Instruction]
+    ) -> _Kind:
+        """What a proto without what is its own says, each distinct one worked out once."""
+        data = proto.SerializeToString()
+        found = self.kinds.get(data)
+        if found is not None:
+            return found
+        if proto.opcode != "compare":
+            found = self.kinds[data] = self.make_kind(proto, "")
+            return found
+        key = data, _dtype(operands, before)
+        if key not in self.kinds:
+            self.kinds[key] = self.make_kind(proto, key[1])
+        return self.kinds[key]
+
+    def make_kind(self, proto: pb.LazyInstruction, operand_dtype: str) -> _Kind:
+        """`operand_dtype` is given where an attribute hangs on it."""
+        fields: list[tuple[str, object]] = []
+        for field, value in proto.ListFields():
+            entry = _ATTRIBUTE.get(field)
+            if entry is not None:
+                fields.append((entry[0], tuple(value) if entry[1] else value))
+        opcode, shape, literal = proto.opcode, self.shapes[proto.shape], None
+        if opcode == "constant" or proto.HasField("literal"):
+            literal = self.literals[proto.literal]
+            if opcode == "custom-call":
+                fields.append(("literal", proto.literal))
+        origin = proto.HasField("original_value")
+        if origin:
+            fields.append(("original_value", proto.original_value))
+        by_shape = shape if origin or opcode in _BY_SHAPE else None
+        attrs = self.attrs(opcode, fields, shape, (operand_dtype, by_shape))
+        unknown: Any = UnknownFieldSet(proto)  # sized and iterable, whatever its stubs say
+        if len(unknown):
+            self.newer = True
+            attrs = _with_unknown(attrs, unknown)
+        parameter = proto.parameter_number if opcode == "parameter" else -1
+        return _Kind(opcode, shape, attrs, parameter, literal)
 
     def attrs(
         self,
-        proto: pb.LazyInstruction,
         opcode: str,
         fields: list[tuple[str, object]],
-        shape: Shape | None,
-        operand_dtype: str,
+        shape: Shape,
+        hangs_on: tuple[str, Shape | None],
     ) -> Attributes:
         """The attributes; each distinct set of fields is worked out once.
 
-        `shape` and `operand_dtype` are given where an attribute hangs on them.
+        `hangs_on` has the operand's dtype and the shape where an attribute hangs on them.
         """
-        key = (opcode, operand_dtype, shape, *fields)
+        if not fields and opcode not in ALWAYS:
+            return ()
+        key = (opcode, *hangs_on, *fields)
         known = self.attributes.get(key)
         if known is None:
-            result = self.shapes[proto.shape] if shape is None else shape
-            known = attributes(opcode, dict(fields), result, operand_dtype)
-            self.attributes[key] = known
-        return _with_unknown(known, proto) if self.newer else known
+            known = self.attributes[key] = attributes(opcode, dict(fields), shape, hangs_on[0])
+        return known
 
     def called(
-        self, proto: pb.LazyInstruction, opcode: str, operand_dtype: str
+        self, name: str, ids: Sequence[int], opcode: str, operand_dtype: str
     ) -> tuple[tuple[str, int], ...]:
-        ids = proto.called_computation_ids
-        if not ids:
-            return ()
         called: list[tuple[str, int]] = []
         names = roles(opcode, len(ids), on_predicate=operand_dtype == "pred")
         for role, number in zip(names, ids, strict=True):
             position = self.positions.get(number)
             if position is None:
-                self.notes.append(f"'{proto.name}' calls a computation that the module lacks")
+                self.notes.append(f"'{name}' calls a computation that the module lacks")
             else:
                 called.append((role, position))
         return in_print_order(opcode, called)
 
-    def control(self, proto: pb.LazyInstruction, positions: Mapping[int, int]) -> tuple[int, ...]:
-        found = [positions.get(number) for number in proto.control_predecessor_ids]
+    def control(
+        self, name: str, ids: Sequence[int], positions: Mapping[int, int]
+    ) -> tuple[int, ...]:
+        found = [positions.get(number) for number in ids]
         if None in found:
-            self.notes.append(f"'{proto.name}' waits for an instruction that is not there")
+            self.notes.append(f"'{name}' waits for an instruction that is not there")
         return tuple(position for position in found if position is not None)
 
 
@@ -295,12 +324,9 @@ def _in_order(
         return protos
 
 
-def _with_unknown(known: Attributes, proto: pb.LazyInstruction) -> Attributes:
+def _with_unknown(known: Attributes, unknown: Any) -> Attributes:
     """`known` and the numbers and values of the fields that the schema lacks."""
-    unknown: Any = UnknownFieldSet(proto)  # iterable, whatever its stubs say
     texts = [f"{field.field_number}={field.data!r}" for field in unknown]
-    if not texts:
-        return known
     merged = dict(known)
     merged["unknown_fields"] = ",".join([*filter(None, [merged.get("unknown_fields")]), *texts])
     return tuple(sorted(merged.items()))
