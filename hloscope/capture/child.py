@@ -41,6 +41,7 @@ class Child:
         self._selector.register(self._events, selectors.EVENT_READ)
         self._pending = b""
         self.folder = Path()
+        self._remove: tuple[Path, ...] = ()
 
     def __enter__(self) -> Child:
         try:
@@ -69,9 +70,28 @@ class Child:
     ) -> None:
         self._close()
 
-    def start(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Starts the compiler."""
-        self._send(json.dumps({"command": list(command), "environment": dict(environment)}))
+    def start(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        remove: Sequence[Path] = (),
+    ) -> None:
+        """Starts the compiler.
+
+        Args:
+          command: its command line.
+          environment: its variables.
+          remove: folders outside of ours that the command may make, gone too when the block is
+            left.
+        """
+        self._remove = tuple(remove)
+        told = {
+            "command": list(command),
+            "environment": dict(environment),
+            "remove": list(map(str, remove)),
+        }
+        self._send(json.dumps(told))
 
     def tell(self, line: str) -> None:
         """Writes one line to the compiler's standard input."""
@@ -106,4 +126,5 @@ class Child:
         self._events.close()
         if self.folder != Path():
             # the guard did that, unless it was killed; the compiler died with it
-            shutil.rmtree(self.folder, ignore_errors=True)
+            for folder in (self.folder, *self._remove):
+                shutil.rmtree(folder, ignore_errors=True)

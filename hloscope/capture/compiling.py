@@ -101,7 +101,7 @@ class Compilation:
 
     def _program(self) -> tuple[Program, Path | None]:
         if not self._request.pickled:
-            return load_program(self._request.program, self._devices)
+            return load_program(self._request.program, self._devices, self._request.checkout)
         try:
             data = (self._folder / PROGRAM).read_bytes()
             program = pickling.load_program(data, self._devices)

@@ -4,8 +4,10 @@ Runs as a script of its own with nothing but the standard library. It makes the 
 starts the compiler in a process group of its own, and once its standard input ends - because the
 capture is over, failed or was killed - it kills that group and removes the folder.
 
-Lines in: a JSON object `{"command": [...], "environment": {...}}`, then `stop` (kill the compiler,
-keep the folder) or any other line, handed on to the compiler.
+Lines in: a JSON object `{"command": [...], "environment": {...}, "remove": [...]}`, then `stop`
+(kill the compiler, keep the folder) or any other line, handed on to the compiler. What `remove`
+names, made by the command elsewhere, goes with the folder, and so does what then is empty around
+it.
 Lines out, as JSON: `{"event": "ready", "folder": ...}`, whatever the compiler writes to standard
 output, and `{"event": "ended", "code": ..., "peak_memory": bytes}`, the code negative for a signal.
 """
@@ -92,12 +94,13 @@ def _commands(parent: int) -> Iterator[bytes]:
             yield from lines
 
 
-def _serve(folder: Path, parent: int) -> None:
+def _serve(folder: Path, parent: int, others: list[Path]) -> None:
     compiler: _Compiler | None = None
     try:
         for line in _commands(parent):
             if compiler is None:
                 start = json.loads(line)
+                others += map(Path, start["remove"])
                 compiler = _Compiler(start["command"], start["environment"], folder)
             elif line == b"stop":
                 compiler.kill()
@@ -125,11 +128,16 @@ def main() -> None:
     except OSError as error:
         _say({"event": "refused", "reason": f"{tempfile.gettempdir()}: {error.strerror}"})
         return
+    others: list[Path] = []
     try:
         _say({"event": "ready", "folder": str(folder)})
-        _serve(folder, parent)
+        _serve(folder, parent, others)
     finally:
         _remove(folder)
+        for other in others:
+            _remove(other)
+            with contextlib.suppress(OSError):  # others may have something there
+                other.parent.rmdir()
 
 
 if __name__ == "__main__":

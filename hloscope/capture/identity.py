@@ -10,11 +10,14 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from hloscope.capture.messages import Lowered, Request
 from hloscope.capture.provenance import installed
+from hloscope.capture.revisions import Revision, outside_code, revision_path
 from hloscope.capture.targets.toolchain import toolchain
 from hloscope.model.capture import SCHEMA, Capture, Depth
 
@@ -25,6 +28,8 @@ _NOT_STEERING = frozenset(
 )
 # all that takes part in making a reference program and its capture
 _ROOMS = ("capture", "decoders", "hlo", "model")
+# whose folder is our own source, part of every key
+_OWN_FOLDER = Path(__file__).parents[2]
 _PACKAGES = ("jax", "jaxlib", "numpy", "flax", "optax")
 
 
@@ -53,10 +58,13 @@ def steering(overridden: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in sorted(os.environ.items())
-        if name.startswith(_STEERING)
-        and name not in _NOT_STEERING
-        and (name == "XLA_FLAGS" or name not in overridden)
+        if is_steering(name) and (name == "XLA_FLAGS" or name not in overridden)
     }
+
+
+def is_steering(variable: str) -> bool:
+    """Whether an environment variable steers JAX or XLA."""
+    return variable.startswith(_STEERING) and variable not in _NOT_STEERING
 
 
 def reference_key(request: Request, environment: Mapping[str, str], platform: str) -> str:
@@ -71,6 +79,27 @@ def reference_key(request: Request, environment: Mapping[str, str], platform: st
             **installed(_PACKAGES),
             **toolchain(platform).versions,
         },
+        **_circumstances(request, environment),
+    )
+
+
+def revision_key(
+    request: Request, revision: Revision, environment: Mapping[str, str], platform: str
+) -> str | None:
+    """Key of a program at a revision, known before anything is traced; `None` where there is none.
+
+    It holds as far as the program is made of the revision's files and of installed packages; there
+    is no key where the import path has other folders.
+    """
+    packages = _distributions(revision.repository.root)
+    if packages is None or outside_code(revision.repository, request.path, _OWN_FOLDER):
+        return None
+    return _digest(
+        program=request.program.partition("@")[0],
+        commit=revision.commit,
+        inside=str(revision.repository.inside),
+        path=revision_path(revision.repository, Path("/"), request.path),
+        versions={"python": machine.python_version(), **packages, **toolchain(platform).versions},
         **_circumstances(request, environment),
     )
 
@@ -94,6 +123,34 @@ def traced_key(
         axis_rules=lowered.axis_rules,
         **_circumstances(request, environment),
     )
+
+
+def recompile_key(
+    request: Request, lowered: Lowered, stablehlo: bytes, environment: Mapping[str, str]
+) -> str:
+    """Key of a compile of a module that is at hand."""
+    assert request.recompile is not None  # noqa: S101 - what makes it one
+    return _digest(
+        options=hashlib.sha256(request.recompile.options).hexdigest(),
+        traced=traced_key(request, lowered, stablehlo, environment),
+    )
+
+
+def _distributions(root: Path) -> dict[str, str] | None:
+    """Versions of all that is installed; `None` where some of it may change without a new version.
+
+    Args:
+      root: of the repository whose own editable installs come from a revision.
+    """
+    found = {}
+    for distribution in metadata.distributions():
+        direct = json.loads(distribution.read_text("direct_url.json") or "{}")
+        folder = Path(urlsplit(direct.get("url", "")).path)
+        editable = direct.get("dir_info", {}).get("editable", False)
+        if editable and folder != _OWN_FOLDER and not folder.is_relative_to(root):
+            return None
+        found[distribution.name] = distribution.version
+    return dict(sorted(found.items()))
 
 
 def _circumstances(request: Request, environment: Mapping[str, str]) -> dict[str, object]:

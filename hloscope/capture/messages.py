@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hloscope.model.capture import Depth, Leaf
 
@@ -14,6 +14,25 @@ T = TypeVar("T")
 
 PROGRAM = "program.pickle"  # a pickled Program, where the request carries no spec
 DUMP = "dump"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkout:
+    """A revision to capture a program of.
+
+    Attributes:
+      repository: its top folder.
+      commit: full hash.
+      name: what the user calls the revision.
+      tree: where its files go, a path that does not exist yet.
+      inside: the user's folder under the top folder.
+    """
+
+    repository: str
+    commit: str
+    name: str
+    tree: str
+    inside: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +45,8 @@ class Request:
       path: the parent's `sys.path`.
       source_prefixes: pattern of the prefixes that source locations are shown without.
       xla_flags: compile options that the user asked for.
+      checkout: the revision that the program is of, `None` for the files as they are.
+      recompile: the module to compile, where there is no program to trace.
     """
 
     program: str
@@ -35,6 +56,8 @@ class Request:
     xla_flags: Mapping[str, str]
     path: tuple[str, ...]
     source_prefixes: str
+    checkout: Checkout | None = None
+    recompile: Recompile | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +85,43 @@ class Lowered:
     git_dirty: bool | None
     options: Mapping[str, str]
     seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recompile:
+    """A module that a capture holds, edited or not.
+
+    Attributes:
+      stablehlo: MLIR bytecode.
+      options: a serialized `CompileOptionsProto`, without the dump's.
+      known: what the capture knows; the versions and the module's name are filled in anew.
+    """
+
+    stablehlo: bytes
+    options: bytes
+    known: Lowered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """Work on StableHLO modules.
+
+    Attributes:
+      task: name of a function of `hloscope.capture.edits.performing`.
+      arguments: what it is called with.
+      path: the parent's `sys.path`.
+    """
+
+    task: str
+    arguments: tuple[Any, ...]
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What an errand gave."""
+
+    result: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

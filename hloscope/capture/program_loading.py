@@ -15,6 +15,8 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import unquote
 
+from hloscope.capture.messages import Checkout
+from hloscope.capture.module_origin import refuse_elsewhere
 from hloscope.errors import HloscopeError
 from hloscope.model.program import Program
 
@@ -47,25 +49,33 @@ def check_spec(spec: str) -> None:
         importlib.import_module("hloscope.decoders").parse_spec(spec)
 
 
-def load_program(spec: str, devices: Sequence[Any]) -> tuple[Program, Path | None]:
+def load_program(
+    spec: str, devices: Sequence[Any], checkout: Checkout | None = None
+) -> tuple[Program, Path | None]:
     """The program that a spec names, with the source file that made it.
 
     Args:
       spec: `gpt3-6b:nnx?layers=4` or `package.module:factory?option=value`, whose factory is
         called with the target's devices and the options.
       devices: the target's devices.
+      checkout: the revision that it has to come from, `None` for the files as they are.
 
     Raises:
       HloscopeError: no such program, or its factory failed.
     """
-    if is_reference(spec):
+    plain = spec if checkout is None else spec.partition("@")[0]
+    if is_reference(plain):
         decoders = importlib.import_module("hloscope.decoders")
-        program = decoders.resolve(spec, devices)
+        if checkout is not None:
+            refuse_elsewhere(decoders, checkout, spec)
+        program = decoders.resolve(plain, devices)
         assert isinstance(program, Program)  # noqa: S101 - the registry's promise
         return program, Path(str(decoders.__file__))
-    found = _SPEC.match(spec)
+    found = _SPEC.match(plain)
     assert found is not None  # noqa: S101 - otherwise it is a reference
     module = _import(found["module"], spec)
+    if checkout is not None:
+        refuse_elsewhere(module, checkout, spec)
     factory = _factory(module, found["factory"], spec)
     options = parse_options(found["options"] or "", spec)
     program = _call(factory, devices, options, spec)

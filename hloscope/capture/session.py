@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +38,11 @@ _START = "import sys; sys.path.insert(0, {!r}); from hloscope.capture.worker imp
 _POLL_SECONDS = 0.03
 
 Progress = Callable[[str], None]
+
+
+def worker_command(folder: Path, python: str = sys.executable) -> list[str]:
+    """How the compiler process is started on a folder."""
+    return [python, "-c", _START.format(str(_PACKAGES)), str(folder)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +89,21 @@ class Session:
         self._lowered = False
         self._ended: Event | None = None
 
-    def lower(self, program: bytes | None, environment: Mapping[str, str]) -> tuple[Lowered, bytes]:
+    def lower(
+        self,
+        program: bytes | None,
+        environment: Mapping[str, str],
+        *,
+        python: str = sys.executable,
+        remove: Sequence[Path] = (),
+    ) -> tuple[Lowered, bytes]:
         """Starts the compiler process; what it says before it compiles, with the StableHLO.
+
+        Args:
+          program: the pickled program, `None` where the request has its spec.
+          environment: the process's variables.
+          python: the interpreter that it runs.
+          remove: folders that the process may make outside of its own.
 
         Raises:
           HloscopeError: the program is at fault, or the process died or took too long.
@@ -93,10 +111,10 @@ class Session:
         if program is not None:
             (self._child.folder / PROGRAM).write_bytes(program)
         leave(self._child.folder, self._request)
-        script = _START.format(str(_PACKAGES))
-        command = [sys.executable, "-c", script, str(self._child.folder)]
+        command = worker_command(self._child.folder, python)
         # log files of libtpu's go to TMPDIR, whatever it is told; here they vanish with the rest
-        self._child.start(command, {**environment, "TMPDIR": str(self._child.folder)})
+        here = {**environment, "TMPDIR": str(self._child.folder)}
+        self._child.start(command, here, remove=remove)
         while not self._lowered:
             self._advance()
             if self._ended is not None:

@@ -14,9 +14,17 @@ from typing import Any
 from hloscope.capture.assemble import assemble, refresh
 from hloscope.capture.child import Child
 from hloscope.capture.failures import folder_trouble
-from hloscope.capture.identity import CaptureCache, reference_key, steering, traced_key
+from hloscope.capture.identity import (
+    CaptureCache,
+    reference_key,
+    revision_key,
+    steering,
+    traced_key,
+)
 from hloscope.capture.messages import Request
+from hloscope.capture.origin import Origin
 from hloscope.capture.program_loading import check_spec, is_reference
+from hloscope.capture.revisions import find_revision, split_revision
 from hloscope.capture.scrub import source_prefixes, this_identity
 from hloscope.capture.session import Progress, Session
 from hloscope.capture.targets import child_environment, parse_target, require_toolchain
@@ -53,21 +61,24 @@ def capture_spec(spec: str, target: Target | str, **options: Any) -> Capture:
     """Captures the program that a spec names.
 
     Args:
-      spec: `gpt3-6b:nnx?layers=4` or `package.module:factory?option=value`.
+      spec: `gpt3-6b:nnx?layers=4` or `package.module:factory?option=value`; with `@REV` at the
+        end, that program as it is at a revision of the current folder's repository.
       target: what to compile for, `tpu:v5p:2x2x2`.
       options: fields of `Options`.
 
     Raises:
-      HloscopeError: the target or the program does not exist, the program does not trace, the
-        compiler refuses it for another reason than memory, dies, or takes too long.
+      HloscopeError: the target, the program or the revision does not exist, the program does not
+        trace, the compiler refuses it for another reason than memory, dies, or takes too long.
     """
-    taking = _taking(target, Options(**options))
-    check_spec(spec)
-    reference = is_reference(spec)
-    path = _import_path() if reference else (str(Path.cwd()), *_import_path())
+    program, name = split_revision(spec)
+    revision = None if name is None else find_revision(name, where=spec)
+    taking = _taking(target, Options(**options), Origin(revision=revision))
+    if revision is None:
+        check_spec(program)
+    reference = revision is None and is_reference(program)
+    path = import_path() if reference else (str(Path.cwd()), *import_path(), *_sources_folder())
     request = taking.request(spec, tuple(dict.fromkeys(path)), pickled=False)
-    key = reference_key(request, taking.environment, taking.target.chip.platform)
-    return taking.take(request, None, key if reference else None)
+    return taking.take(request, None, taking.quick_key(request) if revision or reference else None)
 
 
 def capture_function(
@@ -110,11 +121,11 @@ def capture_function(
             context=context,
         )
     named = replace(program, name=name or program.name or _name_of(program.function))
-    taking = _taking(target, Options(**options))
+    taking = _taking(target, Options(**options), Origin())
     # JAX is loaded where there is a function to capture, and not before
     from hloscope.capture.pickling import dump_program
 
-    request = taking.request(named.name, _import_path(), pickled=True)
+    request = taking.request(named.name, import_path(), pickled=True)
     return taking.take(request, dump_program(named), None)
 
 
@@ -135,6 +146,14 @@ class _Taking:
     options: Options
     overrides: Mapping[str, str]
     environment: Mapping[str, str]
+    origin: Origin
+
+    def quick_key(self, request: Request) -> str | None:
+        """Key of a reference program or a revision, `None` where only a trace tells."""
+        platform = self.target.chip.platform
+        if self.origin.revision is not None:
+            return revision_key(request, self.origin.revision, self.environment, platform)
+        return reference_key(request, self.environment, platform)
 
     def request(self, program: str, path: tuple[str, ...], *, pickled: bool) -> Request:
         return Request(
@@ -161,15 +180,29 @@ class _Taking:
         if cache is not None and quick_key is not None:
             found = cache.find(quick_key, request.depth)
             if found is not None:
-                return replace(found, program=request.program)
+                return self._named(found, request)
         try:
             with Child() as child:
-                key, capture = self._compile(child, request, program)
+                key, capture = self._placed(child, request, program)
         except OSError as error:
             raise folder_trouble(error) from error
         if cache is not None and quick_key is not None:
             cache.alias(quick_key, key)
         return capture
+
+    def _named(self, found: Capture, request: Request) -> Capture:
+        """A cached capture under the name and revision that it is asked for by."""
+        revision = self.origin.revision
+        if revision is not None:
+            provenance = replace(found.provenance, git_revision=revision.commit, git_dirty=False)
+            found = replace(found, provenance=provenance)
+        return replace(found, program=request.program)
+
+    def _placed(self, child: Child, request: Request, program: bytes | None) -> tuple[str, Capture]:
+        try:
+            return self._compile(child, self.origin.place(request, child.folder), program)
+        except HloscopeError as error:
+            raise self.origin.name_places(error, child.folder) from error
 
     def _compile(
         self, child: Child, request: Request, program: bytes | None
@@ -182,7 +215,12 @@ class _Taking:
             tell=self.options.progress,
             cancelled=self.options.cancelled,
         )
-        lowered, stablehlo = session.lower(program, {**os.environ, **self.overrides})
+        lowered, stablehlo = session.lower(
+            program,
+            {**os.environ, **self.overrides},
+            python=self.origin.python,
+            remove=self.origin.leaves(child.folder),
+        )
         key = traced_key(request, lowered, stablehlo, self.environment)
         identity = this_identity(os.environ)
         cache = self.options.cache
@@ -198,7 +236,7 @@ class _Taking:
         return key, capture
 
 
-def _taking(target: Target | str, options: Options) -> _Taking:
+def _taking(target: Target | str, options: Options, origin: Origin) -> _Taking:
     target = parse_target(target) if isinstance(target, str) else target
     require_toolchain(target.chip.platform, target.spec)
     for flag in sorted(options.xla_flags):
@@ -209,9 +247,20 @@ def _taking(target: Target | str, options: Options) -> _Taking:
             )
     overrides = child_environment(target, os.environ)
     return _Taking(
-        target=target, options=options, overrides=overrides, environment=steering(overrides)
+        target=target,
+        options=options,
+        overrides=overrides,
+        environment=steering(overrides),
+        origin=origin,
     )
 
 
-def _import_path() -> tuple[str, ...]:
+def _sources_folder() -> tuple[str, ...]:
+    """The `src` of a project's folder, for a package that is not installed from there."""
+    folder = Path.cwd() / "src"
+    return (str(folder),) if folder.is_dir() else ()
+
+
+def import_path() -> tuple[str, ...]:
+    """The folders that this process imports from, absolute."""
     return tuple(dict.fromkeys(str(Path(entry).absolute()) for entry in sys.path))

@@ -13,11 +13,16 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from hloscope.capture.messages import Failure, Request, leave, pick_up
+from hloscope.capture.checkout import check_out
+from hloscope.capture.messages import Done, Errand, Failure, Request, leave, pick_up
 from hloscope.capture.steps import Steps
 from hloscope.errors import HloscopeError
+
+if TYPE_CHECKING:
+    from hloscope.capture.compiling import Compilation
+    from hloscope.capture.recompiling import Recompilation
 
 FAILED = 3
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -30,7 +35,10 @@ def main() -> None:
     channel = _claim_standard_output()
     code = 0
     try:
-        _capture(folder, channel)
+        if (errand := pick_up(folder, Errand)) is not None:
+            _run(folder, errand)
+        else:
+            _capture(folder, channel)
     except HloscopeError as error:
         leave(folder, Failure(problem=error.problem, where=error.where, remedy=error.remedy))
         code = FAILED
@@ -67,21 +75,39 @@ def _claim_standard_output() -> BinaryIO:
     return channel
 
 
+def _run(folder: Path, errand: Errand) -> None:
+    sys.path[:] = errand.path
+    from hloscope.capture.edits import performing
+
+    leave(folder, Done(result=getattr(performing, errand.task)(*errand.arguments)))
+
+
 def _capture(folder: Path, channel: BinaryIO) -> None:
     request = pick_up(folder, Request)
     assert request is not None  # noqa: S101 - the parent leaves it before it starts us
-    sys.path[:] = request.path
 
     def say(**event: object) -> None:
         channel.write(json.dumps(event).encode() + b"\n")
 
     steps = Steps(lambda name: say(event="phase", name=name))
+    if request.checkout is not None:
+        with steps.step("checkout"):
+            check_out(request.checkout)
+    sys.path[:] = request.path
     with steps.step("start"):
         # JAX is loaded here, once we are sure to die with the guard
-        from hloscope.capture.compiling import Compilation
-
-        compilation = Compilation(request, folder, steps)
+        compilation = _compilation(request, folder, steps)
     leave(folder, compilation.lower())
     say(event="lowered")
     if sys.stdin.readline():
         leave(folder, compilation.compile())
+
+
+def _compilation(request: Request, folder: Path, steps: Steps) -> Compilation | Recompilation:
+    if request.recompile is not None:
+        from hloscope.capture.recompiling import Recompilation
+
+        return Recompilation(request, request.recompile, folder, steps)
+    from hloscope.capture.compiling import Compilation
+
+    return Compilation(request, folder, steps)

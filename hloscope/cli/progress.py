@@ -11,6 +11,7 @@ import click
 
 # depth hlo ends with 'compile'; reading and packing are quick
 STEPS = {
+    "checkout": "checking the revision out",
     "start": "loading JAX and the compiler",
     "program": "making the program",
     "trace": "tracing",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -15,7 +16,11 @@ from hloscope.model.capture import Depth
 from hloscope.model.source import Source
 
 # what one child may need while both sides compile at once; twice that has to be free
-_CHILD_MEMORY = 4 << 30
+CHILD_MEMORY = 4 << 30
+
+_PROGRAM = re.compile(r"[\w.-]+:[A-Za-z_]")
+# a mistyped name of a file that has a colon in it is no program
+_FILE_SUFFIXES = frozenset({".hlo", ".txt", ".pb", ".hloscope", ".gz", ".zst", ".json"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +57,7 @@ def open_source(spec: str, options: OpenOptions = OpenOptions()) -> Source:
     path = Path(spec)
     if path.exists():
         return _open_path(path, options)
-    if ":" not in spec or path.suffix:
+    if not _PROGRAM.match(spec) or path.suffix in _FILE_SUFFIXES:
         raise HloscopeError(
             f"'{spec}' is neither a file nor a program",
             remedy="a capture, HLO file, dump folder, or a program such as gpt3-tiny:nnx "
@@ -70,7 +75,7 @@ def open_pair(lhs: str, rhs: str, options: OpenOptions = OpenOptions()) -> tuple
     if lhs == rhs:
         source = open_source(lhs, options)
         return source, source
-    if psutil.virtual_memory().available < 2 * _CHILD_MEMORY:
+    if psutil.virtual_memory().available < 2 * CHILD_MEMORY:
         return open_source(lhs, options), open_source(rhs, options)
     pool = ThreadPoolExecutor(2)
     try:

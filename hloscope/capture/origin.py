@@ -1,0 +1,79 @@
+"""Where the code of a program comes from, and the tools that compile it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hloscope.capture.messages import Checkout, Request
+from hloscope.capture.revisions import Revision, revision_path
+from hloscope.capture.scrub import source_prefixes, this_identity
+from hloscope.errors import HloscopeError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What a capture's program and tools are.
+
+    Attributes:
+      revision: the program's; `None` for the files as they are.
+    """
+
+    revision: Revision | None = None
+
+    @property
+    def python(self) -> str:
+        """The interpreter of the compiler process."""
+        return sys.executable
+
+    def place(self, request: Request, folder: Path) -> Request:
+        """The request of a capture whose temporary folder is `folder`."""
+        if self.revision is None:
+            return request
+        tree = _tree(folder)
+        path = revision_path(self.revision.repository, tree, request.path)
+        return replace(
+            request,
+            path=path,
+            source_prefixes=source_prefixes(path, this_identity(os.environ)),
+            checkout=Checkout(
+                repository=str(self.revision.repository.root),
+                commit=self.revision.commit,
+                name=self.revision.name,
+                tree=str(tree),
+                inside=str(self.revision.repository.inside),
+            ),
+        )
+
+    def leaves(self, folder: Path) -> tuple[Path, ...]:
+        """What a capture makes outside of its folder: git's record of the worktree."""
+        if self.revision is None:
+            return ()
+        # git names it after the worktree's own folder, whose name no other has
+        return (self.revision.repository.administration / "worktrees" / _tree(folder).name,)
+
+    def name_places(self, error: HloscopeError, folder: Path) -> HloscopeError:
+        """The error with places in the worktree, soon gone, as git writes them: `main:pkg/a.py`."""
+        if self.revision is None:
+            return error
+        trees = {f"{_tree(folder)}/", f"{_tree(folder).resolve()}/"}
+        named = (_replaced(text, trees, f"{self.revision.name}:") for text in _texts(error))
+        problem, where, remedy = named
+        return HloscopeError(problem or "", where=where, remedy=remedy)
+
+
+def _texts(error: HloscopeError) -> tuple[str | None, str | None, str | None]:
+    return error.problem, error.where, error.remedy
+
+
+def _replaced(text: str | None, olds: Iterable[str], new: str) -> str | None:
+    for old in sorted(olds, key=len, reverse=True):
+        text = None if text is None else text.replace(old, new)
+    return text
+
+
+def _tree(folder: Path) -> Path:
+    return folder / folder.name
