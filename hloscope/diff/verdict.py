@@ -20,12 +20,8 @@ def module_verdict(lhs: CanonicalModule, rhs: CanonicalModule) -> Verdict:
     return Verdict.DIFFERENT
 
 
-def hlo_verdict(
-    stage: Stage, lhs: CanonicalModule | None, rhs: CanonicalModule | None
-) -> StageVerdict:
+def hlo_verdict(stage: Stage, lhs: CanonicalModule, rhs: CanonicalModule) -> StageVerdict:
     """The verdict on HLO before or after optimization."""
-    if lhs is None or rhs is None:
-        return _missing(stage, lhs is None, rhs is None)
     reason = "fingerprints of the modules without noise, with and without layouts and schedule"
     return StageVerdict(stage=stage, verdict=Measured(module_verdict(lhs, rhs)), reason=reason)
 
@@ -33,7 +29,7 @@ def hlo_verdict(
 def inputs_verdict(delta: LeavesDelta | None) -> StageVerdict:
     """The verdict on inputs; the same leaves under other paths are the same graph."""
     if delta is None:
-        return _missing(Stage.INPUTS, True, True)
+        return missing_verdict(Stage.INPUTS, True, True)
     verdict = Verdict.IDENTICAL
     if delta.renamed:
         verdict = Verdict.SAME_GRAPH
@@ -46,7 +42,7 @@ def inputs_verdict(delta: LeavesDelta | None) -> StageVerdict:
 def buffers_verdict(lhs: BufferAssignment | None, rhs: BufferAssignment | None) -> StageVerdict:
     """The verdict on buffers: the same allocations in another order are the same graph."""
     if lhs is None or rhs is None:
-        return _missing(Stage.BUFFERS, lhs is None, rhs is None)
+        return missing_verdict(Stage.BUFFERS, lhs is None, rhs is None)
     verdict = Verdict.DIFFERENT
     if lhs == rhs:
         verdict = Verdict.IDENTICAL
@@ -66,7 +62,8 @@ def _kind(a: Allocation) -> tuple[object, ...]:
     return (a.size, a.color, flags, sizes)
 
 
-def _missing(stage: Stage, lhs: bool, rhs: bool) -> StageVerdict:
+def missing_verdict(stage: Stage, lhs: bool, rhs: bool) -> StageVerdict:
+    """No verdict: `lhs` or `rhs` says which side has nothing to compare."""
     sides = "both sides" if lhs and rhs else "lhs" if lhs else "rhs"
     return StageVerdict(
         stage=stage,

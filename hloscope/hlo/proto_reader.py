@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any, NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
@@ -40,22 +42,31 @@ _ATTRIBUTE = {
     _FIELDS[name]: (name, bool(_FIELDS[name].is_repeated)) for name in (*READ, *_BY_OPCODE)
 }
 
+# modules by the digest of what they were read from: both sides often are one
+_IN_USE: WeakValueDictionary[bytes, Module] = WeakValueDictionary()
+
 
 def read_proto(data: bytes) -> Module:
     """Reads a serialized `HloProto`, `HloModuleProto` or `HloSnapshot`.
 
     Attribute values come out as XLA's HLO text has them, so that a program's proto and text give
-    equal modules.
+    equal modules. The same bytes give the same module, as long as it is in use.
 
     Raises:
       HloscopeError: `data` is none of these, or is damaged.
     """
+    digest = blake2b(data, digest_size=16).digest()
+    known = _IN_USE.get(digest)
+    if known is not None:
+        return known
     try:
-        return _ModuleReader(*_lazy_module(data)).read()
+        module = _ModuleReader(*_lazy_module(data)).read()
     except (DecodeError, UnicodeDecodeError) as error:
         raise HloscopeError(
             f"the HLO proto is damaged: {error}", remedy="dump the module again"
         ) from None
+    _IN_USE[digest] = module
+    return module
 
 
 def _lazy_module(data: bytes) -> tuple[Any, pb.LazyModule]:

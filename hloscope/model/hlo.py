@@ -137,7 +137,7 @@ class StackFrame(NamedTuple):
     parent: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class Module:
     """An HLO module.
 

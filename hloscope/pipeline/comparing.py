@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from hloscope import attribute, diff, match
 from hloscope.capture import parse_target
+from hloscope.diff.verdict import missing_verdict
 from hloscope.errors import HloscopeError
 from hloscope.hlo.entry_leaves import entry_leaves
 from hloscope.model.canonical import CanonicalModule
@@ -54,7 +55,7 @@ def _collector_paused() -> Iterator[None]:
 
 
 def _compare(lhs: Source, rhs: Source, options: NormalizeOptions) -> Comparison:
-    left, right = canonical_of(lhs, options), canonical_of(rhs, options)
+    left, right = canonical_pair(lhs, rhs, options)
     pairing = match.match(left, right)
     inputs, outputs = _leaves(lhs, rhs)
     target = common_target(lhs, rhs)
@@ -84,6 +85,24 @@ def _compare(lhs: Source, rhs: Source, options: NormalizeOptions) -> Comparison:
 def canonical_of(source: Source, options: NormalizeOptions) -> CanonicalModule:
     """The optimized module of a side without noise; a capture knows its parameters' paths."""
     return normalize(source.module, options=options, parameter_paths=parameter_paths(source))
+
+
+def canonical_pair(
+    lhs: Source, rhs: Source, options: NormalizeOptions
+) -> tuple[CanonicalModule, CanonicalModule]:
+    """The optimized modules of both sides without noise, worked out once where they are equal."""
+    return _canonical_pair((lhs, lhs.module), (rhs, rhs.module), options)
+
+
+def _canonical_pair(
+    lhs: tuple[Source, Module], rhs: tuple[Source, Module], options: NormalizeOptions
+) -> tuple[CanonicalModule, CanonicalModule]:
+    (left, module), (right, other) = lhs, rhs
+    paths, other_paths = parameter_paths(left), parameter_paths(right)
+    one = normalize(module, options=options, parameter_paths=paths)
+    if module == other and paths == other_paths:
+        return one, one
+    return one, normalize(other, options=options, parameter_paths=other_paths)
 
 
 def account_of(source: Source, target: Target | None) -> attribute.Account:
@@ -162,15 +181,14 @@ def _verdicts(
     right: CanonicalModule,
     options: NormalizeOptions,
 ) -> tuple[StageVerdict, ...]:
-    before = [
-        normalize(source.before, options=options, parameter_paths=parameter_paths(source))
-        if source.before
-        else None
-        for source in (lhs, rhs)
-    ]
+    if lhs.before is not None and rhs.before is not None:
+        pair = _canonical_pair((lhs, lhs.before), (rhs, rhs.before), options)
+        before = diff.hlo_verdict(Stage.BEFORE, *pair)
+    else:
+        before = missing_verdict(Stage.BEFORE, lhs.before is None, rhs.before is None)
     return (
         diff.inputs_verdict(inputs),
-        diff.hlo_verdict(Stage.BEFORE, *before),
+        before,
         diff.hlo_verdict(Stage.OPTIMIZED, left, right),
         diff.buffers_verdict(lhs.buffers, rhs.buffers),
     )

@@ -1,0 +1,57 @@
+"""What both sides share is worked out once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hloscope.hlo import read_proto, read_text
+from hloscope.hlo.schema import hlo_pb2
+from hloscope.model.source import Source, SourceKind
+from hloscope.normalize import NormalizeOptions
+from hloscope.pipeline.comparing import canonical_pair, compare
+
+TEXT = """
+HloModule small
+
+ENTRY %main {
+  %p = f32[8] parameter(0)
+  ROOT %s = f32[8] sine(%p)
+}
+"""
+
+
+def _proto() -> bytes:
+    proto = hlo_pb2.HloModuleProto(name="small", id=1, entry_computation_id=1)
+    computation = proto.computations.add(name="main", id=1, root_id=1)
+    computation.instructions.add(name="p", opcode="parameter", id=1)
+    return bytes(proto.SerializeToString())
+
+
+def _source(label: str) -> Source:
+    (module,) = read_text(TEXT)
+    return Source(label=label, kind=SourceKind.TEXT, module=module)
+
+
+def test_the_same_bytes_are_read_once() -> None:
+    module = read_proto(_proto())
+    assert read_proto(_proto()) is module
+
+
+def test_equal_modules_are_normalized_once() -> None:
+    left, right = canonical_pair(_source("a"), _source("b"), NormalizeOptions())
+    assert left is right
+
+
+def test_modules_of_other_names_are_normalized_each() -> None:
+    other = _source("b")
+    renamed = replace(other, module=replace(other.module, name="renamed"))
+    left, right = canonical_pair(_source("a"), renamed, NormalizeOptions())
+    assert left is not right
+    assert left.fingerprint == right.fingerprint
+
+
+def test_equal_sides_are_identical() -> None:
+    comparison = compare(_source("a"), _source("b"))
+    assert comparison.changes.verdict == "identical"
+    assert comparison.lhs.label == "a"
+    assert comparison.rhs.label == "b"
