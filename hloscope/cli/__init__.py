@@ -24,6 +24,7 @@ VERBS = {
     "memory": "Account for every byte at peak, of one side or between two.",
     "cost": "Account for FLOPs, bytes moved and estimated time.",
     "comms": "Account for every collective and every byte sent.",
+    "gate": "Judge programs against their baselines; the cause in the first line.",
     "export": "Write files for XProf, Model Explorer, Perfetto, Graphviz, XLA, or as tables.",
     "bisect-passes": "Find the compiler pass after which two programs part.",
     "targets": "List the targets that programs can be compiled for.",

@@ -1,0 +1,196 @@
+"""Judges a program against what is remembered of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+
+from hloscope.errors import HloscopeError
+from hloscope.model.comparison import Comparison
+from hloscope.model.finding import Direction as Better
+from hloscope.model.finding import Explanation, Finding
+from hloscope.model.gate import (
+    Allowance,
+    Baseline,
+    Check,
+    Direction,
+    Figure,
+    Gated,
+    GraphBudget,
+    Judgement,
+    Status,
+)
+from hloscope.model.units import Measured, Missing
+
+UPDATE = "hloscope gate --update {name}"
+
+
+def judge(
+    gated: Gated,
+    before: Baseline,
+    now: Baseline,
+    comparison: Comparison | None,
+    *,
+    seconds: float | None = None,
+) -> Judgement:
+    """Judges figures, graph and findings.
+
+    Args:
+      gated: what is asked.
+      before: what is remembered.
+      now: the program as it is.
+      comparison: of the two; `None` where the two modules, inputs and figures are equal.
+      seconds: how long the capture took.
+    """
+    checks = [
+        *_environment(gated, before, now),
+        *_figures(gated, before.figures, now.figures),
+        _graph(gated, before, now),
+        *_findings(gated, comparison),
+    ]
+    regressed = any(check.status is Status.REGRESSED for check in checks)
+    cause = _cause(comparison.explanation) if regressed and comparison is not None else ""
+    return Judgement(
+        gated=gated, checks=tuple(checks), cause=cause, comparison=comparison, seconds=seconds
+    )
+
+
+def judge_failure(gated: Gated, name: str, error: HloscopeError) -> Judgement:
+    """A judgement that could not be reached: `name` (`capture`, `baseline`) failed."""
+    where = f"{error.where}: " if error.where else ""
+    remedy = error.remedy or ""
+    check = Check(
+        name=name, status=Status.UNDECIDED, reason=f"{where}{error.problem}", remedy=remedy
+    )
+    return Judgement(gated=gated, checks=(check,))
+
+
+def _environment(gated: Gated, before: Baseline, now: Baseline) -> Iterator[Check]:
+    """Figures of another environment say nothing about the code."""
+    old, new = before.environment, now.environment
+    changed = [
+        f"{name} {old.get(name, 'not set')} -> {new.get(name, 'not set')}"
+        for name in sorted({*old, *new})
+        if old.get(name) != new.get(name)
+    ]
+    if changed:
+        yield Check(
+            name="environment",
+            status=Status.UNDECIDED,
+            reason=f"the baseline is of another environment: {', '.join(changed)}",
+            remedy=f"go back to that environment, or {UPDATE.format(name=gated.name)}",
+        )
+
+
+def _figures(
+    gated: Gated, before: Mapping[str, Figure], now: Mapping[str, Figure]
+) -> Iterator[Check]:
+    for name in sorted({*gated.budgets, *before, *now}):
+        allowance = gated.budgets.get(name)
+        if allowance is None:
+            yield Check(name=name, status=Status.SHOWN, before=before.get(name), now=now.get(name))
+        else:
+            yield _figure(gated, name, allowance, before.get(name), now.get(name))
+
+
+def _figure(
+    gated: Gated, name: str, allowance: Allowance, before: Figure | None, now: Figure | None
+) -> Check:
+    if name.startswith("sent.") and (before is None) != (now is None):
+        # an axis along which nothing was sent, or is any more
+        known = before or now
+        assert known is not None  # noqa: S101 - one of the two is there
+        nothing = Figure(value=Measured(0), unit=known.unit)
+        before, now = before or nothing, now or nothing
+    problem = _unusable(before, "the baseline") or _unusable(now, "this capture")
+    if not problem and before is not None and now is not None and before.unknown != now.unknown:
+        problem = "the two leave out different instructions, so their sums cannot be compared"
+    if problem:
+        remedy = UPDATE.format(name=gated.name)
+        if before is not None and isinstance(before.value, Measured):
+            remedy = f"a backend that gives it, or no budget for '{name}'"
+        return Check(name=name, status=Status.UNDECIDED, before=before, now=now, reason=problem,
+                     remedy=remedy)  # fmt: skip
+    assert before is not None  # noqa: S101 - `_unusable` says so otherwise
+    assert now is not None  # noqa: S101
+    return _decided(gated, name, allowance, before, now)
+
+
+def _unusable(figure: Figure | None, whose: str) -> str:
+    if figure is None:
+        return f"{whose} does not have it"
+    if isinstance(figure.value, Missing):
+        return f"{whose} does not know it: {figure.value.reason}"
+    return ""
+
+
+def _decided(gated: Gated, name: str, allowance: Allowance, before: Figure, now: Figure) -> Check:
+    old, new = (f.value.value for f in (before, now) if isinstance(f.value, Measured))
+    sign = 1 if allowance.direction is Direction.HIGHER_IS_WORSE else -1
+    worse = sign * (new - old)
+    allowed = max(allowance.absolute, allowance.relative * abs(old))
+    status, reason, remedy = Status.PASSED, "", ""
+    if worse > allowed:
+        status, reason = Status.REGRESSED, "beyond its allowance"
+        remedy = f"mend it, or take it on: {UPDATE.format(name=gated.name)}"
+    elif worse < -allowed:
+        status, reason = Status.IMPROVED, "better by more than its allowance"
+        remedy = f"keep it so: {UPDATE.format(name=gated.name)}"
+    return Check(name=name, status=status, before=before, now=now, allowed=allowed, reason=reason,
+                 remedy=remedy)  # fmt: skip
+
+
+def _graph(gated: Gated, before: Baseline, now: Baseline) -> Check:
+    same_graph = before.graph_fingerprint == now.graph_fingerprint
+    same = same_graph and before.full_fingerprint == now.full_fingerprint
+    found = "same-graph" if same else "same-up-to-schedule" if same_graph else "different"
+    if gated.graph is GraphBudget.ANY:
+        return Check(name="graph", status=Status.SHOWN, reason=found)
+    held = same or (same_graph and gated.graph is GraphBudget.SAME_UP_TO_SCHEDULE)
+    if held:
+        return Check(name="graph", status=Status.PASSED, reason=found)
+    return Check(
+        name="graph",
+        status=Status.REGRESSED,
+        reason=f"{found}, where {gated.graph} is asked for",
+        remedy=f"mend it, or take it on: {UPDATE.format(name=gated.name)}",
+    )
+
+
+def _findings(gated: Gated, comparison: Comparison | None) -> Iterator[Check]:
+    if not gated.forbid:
+        return
+    if comparison is None:
+        yield Check(name="findings", status=Status.PASSED)
+        return
+    explanation = comparison.explanation
+    for crash in explanation.crashes:
+        yield Check(
+            name="findings",
+            status=Status.UNDECIDED,
+            reason=f"analyzer '{crash.analyzer}' failed: {crash.message}",
+            remedy="mend the analyzer, or uninstall it",
+        )
+    found = [f for f in explanation.findings if _is_forbidden(f, gated.forbid)]
+    for finding in found:
+        yield Check(
+            name="findings",
+            status=Status.REGRESSED,
+            reason=f"{finding.code} may never appear: {finding.title}",
+            remedy=f"hloscope explain {finding.code}",
+            finding=finding,
+        )
+    if not found and not explanation.crashes:
+        yield Check(name="findings", status=Status.PASSED)
+
+
+def _is_forbidden(finding: Finding, patterns: tuple[str, ...]) -> bool:
+    """An improvement is nothing to forbid."""
+    return finding.direction is not Better.BETTER and any(
+        fnmatchcase(finding.code, pattern) for pattern in patterns
+    )
+
+
+def _cause(explanation: Explanation) -> str:
+    worse = [f for f in explanation.findings if f.direction is not Better.BETTER]
+    return f"{worse[0].title} ({worse[0].code})" if worse else ""
