@@ -44,9 +44,12 @@ def settle(
     then the one with more at stake (device memory, then bytes moved, sent, FLOPs), then by code.
     The others keep their evidence and say whom they share the entry with.
 
+    What all findings together then hold beyond the gap is taken off the weakest ones' claims (see
+    `Account`).
+
     Returns:
-      The findings with `claim` and `shared` filled in and their entries reduced to those that they
-      got; and of each metric how much of the gap is claimed.
+      The findings, strongest first, with `held`, `claim` and `shared` filled in and their entries
+      reduced to those that they got; and of each metric how much of the gap is claimed.
     """
     ledgers = {metric: _ledger(comparison, metric) for metric in Metric}
     wanted = [_kept(finding, lambda _field, _position: True) for finding in findings]
@@ -56,11 +59,19 @@ def settle(
         for field in sorted({*_FIELDS.values()}):
             for position in getattr(finding, field):
                 owners.setdefault((field, position), number)
-    settled = tuple(
+    settled = [
         _granted(number, finding, owners, strongest, ledgers)
         for number, finding in enumerate(strongest)
-    )
-    return settled, {metric: _account(metric, ledgers[metric], owners) for metric in Metric}
+    ]
+    cut = {metric: _without_offset(metric, settled, ledgers[metric]) for metric in Metric}
+    accounts = {
+        metric: _account(metric, settled, cut[metric], ledgers[metric]) for metric in Metric
+    }
+    claimed = [
+        replace(finding, claim=_claims({metric: cut[metric][n] for metric in Metric}))
+        for n, finding in enumerate(settled)
+    ]
+    return tuple(claimed), accounts
 
 
 def _ledger(comparison: Comparison, metric: Metric) -> _Ledger:
@@ -131,19 +142,21 @@ def _granted(
 ) -> Finding:
     granted = _kept(finding, lambda field, position: owners[field, position] == number)
 
-    def claimed(metric: Metric) -> Maybe[float]:
-        return _claim(_figures(granted, metric, ledgers), ledgers[metric])
-
+    held = {m: _held(_figures(granted, m, ledgers), ledgers[m]) for m in Metric}
     return replace(
         granted,
-        claim=Claim(
-            bytes=_whole(claimed(Metric.BYTES)),
-            moved=_whole(claimed(Metric.MOVED)),
-            sent=_whole(claimed(Metric.SENT)),
-            flops=_whole(claimed(Metric.FLOPS)),
-            seconds=claimed(Metric.SECONDS),
-        ),
+        held=_claims(held),
         shared=_shared(number, finding, owners, all_of_them, ledgers),
+    )
+
+
+def _claims(figures: Mapping[Metric, Maybe[float]]) -> Claim:
+    return Claim(
+        bytes=_whole(figures[Metric.BYTES]),
+        moved=_whole(figures[Metric.MOVED]),
+        sent=_whole(figures[Metric.SENT]),
+        flops=_whole(figures[Metric.FLOPS]),
+        seconds=figures[Metric.SECONDS],
     )
 
 
@@ -151,7 +164,7 @@ def _whole(figure: Maybe[float]) -> Maybe[int]:
     return Measured(int(figure.value)) if isinstance(figure, Measured) else figure
 
 
-def _claim(figures: Sequence[Maybe[float]], ledger: _Ledger) -> Maybe[float]:
+def _held(figures: Sequence[Maybe[float]], ledger: _Ledger) -> Maybe[float]:
     """The sum; Missing where the gap is, or where nothing is known of what is claimed."""
     if isinstance(ledger.gap, Missing):
         return ledger.gap
@@ -180,20 +193,52 @@ def _shared(
     return tuple(Shared(code, size) for code, size in sorted(sizes.items()))
 
 
+def _without_offset(
+    metric: Metric, settled: Sequence[Finding], ledger: _Ledger
+) -> list[Maybe[float]]:
+    """What each finding holds, less what all hold beyond the gap; the weakest give first."""
+    held = [finding.held.of(metric) for finding in settled]
+    if isinstance(ledger.gap, Missing):
+        return [*held]
+    beyond = _beyond(_sum(held), ledger.gap.value)
+    cut: list[Maybe[float]] = []
+    for figure in reversed(held):
+        if isinstance(figure, Measured) and figure.value * beyond > 0:
+            taken = min(abs(figure.value), abs(beyond)) * (1 if beyond > 0 else -1)
+            beyond -= taken
+            figure = Measured(figure.value - taken)
+        cut.append(figure)
+    return cut[::-1]
+
+
+def _beyond(held: float, gap: float) -> float:
+    """How far what is held goes beyond the gap, 0 where it does not or points the other way."""
+    if gap > 0:
+        return max(held - gap, 0)
+    return min(held - gap, 0) if gap < 0 else held
+
+
 def _account(
-    metric: Metric, ledger: _Ledger, owners: Mapping[tuple[str, int], int]
+    metric: Metric, settled: Sequence[Finding], cut: Sequence[Maybe[float]], ledger: _Ledger
 ) -> Maybe[Account]:
     if isinstance(ledger.gap, Missing):
         return ledger.gap
     field = _FIELDS[metric]
     figures = [figure.value if isinstance(figure, Measured) else 0 for figure in ledger.figures]
-    claimed = [figure for position, figure in enumerate(figures) if (field, position) in owners]
+    positions = sorted({p for finding in settled for p in getattr(finding, field)})
+    held = [figures[position] for position in positions]
+    growth, shrinkage = (_signed(held, sign) for sign in (1, -1))
     return Measured(
         Account(
             gap=ledger.gap.value,
-            growth=sum(figure for figure in figures if figure > 0),
-            shrinkage=sum(figure for figure in figures if figure < 0),
-            claimed_growth=sum(figure for figure in claimed if figure > 0),
-            claimed_shrinkage=sum(figure for figure in claimed if figure < 0),
+            growth=_signed(figures, 1),
+            shrinkage=_signed(figures, -1),
+            held_growth=growth,
+            held_shrinkage=shrinkage,
+            offset=growth + shrinkage - _sum(cut),
         )
     )
+
+
+def _signed(figures: Iterable[float], sign: int) -> float:
+    return sum(figure for figure in figures if figure * sign > 0)

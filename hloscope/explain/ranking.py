@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from hloscope.model.comparison import Comparison
 from hloscope.model.cost import Quantity
-from hloscope.model.finding import Confidence, Direction, Finding, Metric
+from hloscope.model.finding import Claim, Confidence, Direction, Finding, Metric
 
 # how much a share of a side's total counts, by metric: memory is what a program fails for, and
 # work that is done twice mostly shows as traffic too
@@ -20,14 +20,16 @@ def ranked(comparison: Comparison, findings: Iterable[Finding]) -> tuple[Finding
 
     First come differences outside the program (`Finding.first`). The rest go by what they claim, as
     a share of the larger side's total in each metric, device memory counting most; of equal ones
-    the more specific first, what got worse before what got better, then by code.
+    what holds more beyond the gap first, then the more specific, what got worse before what got
+    better, then by code.
     """
     totals = _totals(comparison)
 
     def key(finding: Finding) -> tuple[object, ...]:
         return (
             not finding.first,
-            -_weight(finding, totals),
+            -_weight(finding, finding.claim, totals),
+            -_weight(finding, finding.held, totals),
             -finding.specificity,
             finding.direction is Direction.BETTER,
             finding.code,
@@ -37,9 +39,9 @@ def ranked(comparison: Comparison, findings: Iterable[Finding]) -> tuple[Finding
     return tuple(sorted(findings, key=key))
 
 
-def _weight(finding: Finding, totals: Mapping[Metric, float]) -> float:
+def _weight(finding: Finding, claim: Claim, totals: Mapping[Metric, float]) -> float:
     share = sum(
-        weight * abs(finding.claim.known(metric)) / totals[metric]
+        weight * abs(claim.known(metric)) / totals[metric]
         for metric, weight in _WEIGHTS.items()
         if totals[metric]
     )

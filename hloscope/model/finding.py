@@ -106,8 +106,9 @@ class Shared(NamedTuple):
 class Finding:
     """A named cause of a difference.
 
-    An analyzer says which ledger entries it claims; what they add up to (`claim`), and which of
-    them a stronger finding takes (`shared`), is worked out once all analyzers have run.
+    An analyzer says which ledger entries it claims. What they add up to (`held`), how much of the
+    gap that is (`claim`), and which of them a stronger finding takes (`shared`) is worked out once
+    all analyzers have run.
 
     Attributes:
       code: stable (`DON001`).
@@ -138,6 +139,7 @@ class Finding:
     remedies: tuple[Remedy, ...] = ()
     first: bool = False
     claim: Claim = field(default_factory=Claim)
+    held: Claim = field(default_factory=Claim)
     shared: tuple[Shared, ...] = ()
 
 
@@ -152,27 +154,30 @@ class Crash(NamedTuple):
 class Account:
     """One metric's gap, split: `gap = claimed + unexplained`, exactly.
 
-    A gap is what grew less what shrank, and so are claims: `claimed_growth` is never more than
-    `growth`, nor `claimed_shrinkage` less than `shrinkage` (negative).
+    A gap is what grew less what shrank. Where findings hold more growth than the gap, because
+    something that no finding holds shrank, that much of their growth made up for it and is not
+    claimed (`offset`); the same the other way round. So `claimed` is never beyond `gap`.
 
     Attributes:
       gap: rhs - lhs, as far as both sides are known.
       growth: the sum of all ledger entries that are positive.
       shrinkage: the sum of those that are negative.
-      claimed_growth: the part of `growth` that findings claim.
-      claimed_shrinkage: the part of `shrinkage` that findings claim.
+      held_growth: the part of `growth` that findings hold.
+      held_shrinkage: the part of `shrinkage` that findings hold.
+      offset: what findings hold beyond the gap, with the sign of the gap.
     """
 
     gap: float
     growth: float
     shrinkage: float
-    claimed_growth: float
-    claimed_shrinkage: float
+    held_growth: float
+    held_shrinkage: float
+    offset: float
 
     @property
     def claimed(self) -> float:
         """What findings claim, rhs - lhs."""
-        return self.claimed_growth + self.claimed_shrinkage
+        return self.held_growth + self.held_shrinkage - self.offset
 
     @property
     def unexplained(self) -> float:

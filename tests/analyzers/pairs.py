@@ -17,7 +17,7 @@ class Pair(NamedTuple):
     """Two programs (`module:factory?option=value`, modules of programs/) and a target.
 
     Attributes:
-      claims: whether what findings claim is the same with every compiler.
+      claims: whether figures and what follows from them are the same with every compiler.
     """
 
     name: str
@@ -50,9 +50,11 @@ def text(found: tuple[Finding, ...], *, claims: bool = True) -> str:
 
 
 def _lines(finding: Finding, claims: bool = True) -> list[str]:
-    head = (finding.code, finding.confidence, finding.specificity.name.lower(), finding.direction)
-    lines = [f"{' '.join(head)}: {finding.title}"]
-    for metric in Metric if claims else ():
+    head = f"{finding.code} {finding.confidence} {finding.specificity.name.lower()}"
+    if not claims:
+        return [f"{head}: {finding.title}", *(f"  - {e.text}" for e in finding.evidence), ""]
+    lines = [f"{head} {finding.direction}: {finding.title}"]
+    for metric in Metric:
         figure = finding.claim.of(metric)
         if metric is not Metric.SECONDS and figure != Measured(0):
             value = figure.reason if isinstance(figure, Missing) else f"{figure.value:+,}"
