@@ -50,6 +50,19 @@ def read_policy(text: str, file: str) -> Policy:
     return _policy(table, file)
 
 
+def budgets_of(values: Mapping[str, object], place: str) -> dict[str, Allowance]:
+    """Allowances of metrics as a configuration writes them; the default ones for none.
+
+    Args:
+      values: metric to `"1%"`, `"2 MiB"`, a number, or a table.
+      place: what messages call the configuration.
+
+    Raises:
+      HloscopeError: there is no such metric, or a value is no allowance.
+    """
+    return _budgets(_Table(values, place, ""), {} if values else DEFAULT_BUDGETS)
+
+
 class _Table:
     """A table of which every key has to be asked for."""
 
