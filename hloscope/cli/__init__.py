@@ -27,6 +27,7 @@ VERBS = {
     "gate": "Judge programs against their baselines; the cause in the first line.",
     "export": "Write files for XProf, Model Explorer, Perfetto, Graphviz, XLA, or as tables.",
     "bisect-passes": "Find the compiler pass after which two programs part.",
+    "prove": "Try suspected remedies on the candidate, and say what came back.",
     "targets": "List the targets that programs can be compiled for.",
     "programs": "List the reference programs.",
     "schema": "Print the JSON Schema of a verb's JSON.",

@@ -2,7 +2,7 @@
 
 from hloscope.diff.compare import compare
 from hloscope.diff.environment import compare_environments
-from hloscope.diff.leaves import compare_leaves
+from hloscope.diff.leaves import compare_leaves, pair_leaves
 from hloscope.diff.mirror import mirrored
 from hloscope.diff.verdict import buffers_verdict, hlo_verdict, inputs_verdict, module_verdict
 
@@ -15,4 +15,5 @@ __all__ = [
     "inputs_verdict",
     "mirrored",
     "module_verdict",
+    "pair_leaves",
 ]

@@ -21,7 +21,7 @@ _SHORTEST_END = 2
 
 def compare_leaves(lhs: Sequence[Leaf], rhs: Sequence[Leaf]) -> LeavesDelta:
     """Pairs leaves by state path, across Linen and NNX spellings, and compares the pairs."""
-    pairs = sorted(_pairs(lhs, rhs))
+    pairs = pair_leaves(lhs, rhs)
     in_order = _longest_increasing([right for _, right in pairs])
     left_taken = {left for left, _ in pairs}
     right_taken = {right for _, right in pairs}
@@ -36,6 +36,11 @@ def compare_leaves(lhs: Sequence[Leaf], rhs: Sequence[Leaf]) -> LeavesDelta:
         removed=tuple(leaf for i, leaf in enumerate(lhs) if i not in left_taken),
         added=tuple(leaf for i, leaf in enumerate(rhs) if i not in right_taken),
     )
+
+
+def pair_leaves(lhs: Sequence[Leaf], rhs: Sequence[Leaf]) -> tuple[tuple[int, int], ...]:
+    """Positions of the leaves that both sides have, whatever else differs about them."""
+    return tuple(sorted(_pairs(lhs, rhs)))
 
 
 def _pairs(lhs: Sequence[Leaf], rhs: Sequence[Leaf]) -> Iterable[tuple[int, int]]:

@@ -1,0 +1,1 @@
+"""Edits of StableHLO modules with MLIR's bindings; runs in a child process."""

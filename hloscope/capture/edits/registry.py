@@ -1,0 +1,20 @@
+"""The probes' edits by name, in the order in which they are applied together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from hloscope.capture.edits.donate import donate
+from hloscope.capture.edits.flags import flags
+from hloscope.capture.edits.program import Report, Sides
+from hloscope.capture.edits.shardings import argument_shardings, output_shardings
+
+Edit = Callable[[Sides], Report]
+
+# donation comes after what changes types and shardings, which decide what can be aliased
+EDITS: Mapping[str, Edit] = {
+    "argument-shardings": argument_shardings,
+    "output-shardings": output_shardings,
+    "donate": donate,
+    "flags": flags,
+}
