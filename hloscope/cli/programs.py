@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from hloscope.decoders import Description
 
-# fields of Size; the name goes before them, the parameter count after
-_FIGURES = ("layers", "embed", "heads", "head_dim", "mlp", "vocab", "positions", "seq")
+# fields of Size; the name goes before them, experts and the parameter count after
+_FIGURES = ("layers", "embed", "heads", "kv_heads", "head_dim", "mlp", "vocab", "positions", "seq")
 
 
 @click.command("programs")
@@ -40,7 +40,7 @@ def _document(found: tuple[Description, ...]) -> dict[str, Any]:
 
 
 def _text(found: tuple[Description, ...]) -> str:
-    rows = [("program", *_FIGURES, "parameters"), *map(_row, found)]
+    rows = [("program", *_FIGURES, "experts", "parameters"), *map(_row, found)]
     notes = [f"  {each.name}: {_origin(each)}" for each in found]
     stacks = ", ".join(f":{stack}" for stack in found[0].stacks)
     options = [("option", "values", "default", "meaning")]
@@ -49,7 +49,7 @@ def _text(found: tuple[Description, ...]) -> str:
         [
             *_table(rows, right=range(1, len(rows[0]))),
             "",
-            f"Each in {stacks}. Parameters are counted with tied output.",
+            f"Each in {stacks}. Parameters are counted with output tied or not as published.",
             *notes,
             "",
             *_table(options, right=()),
@@ -59,7 +59,9 @@ def _text(found: tuple[Description, ...]) -> str:
 
 def _row(description: Description) -> tuple[str, ...]:
     figures = (str(getattr(description.size, name)) for name in _FIGURES)
-    return (description.name, *figures, f"{description.parameters:,}")
+    experts = description.size.experts
+    routed = f"{experts.per_token} of {experts.count}" if experts else "-"
+    return (description.name, *figures, routed, f"{description.parameters:,}")
 
 
 def _origin(description: Description) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from hloscope.decoders.config import make_setup
+from hloscope.decoders.counting import parameter_count
+from hloscope.decoders.families import FAMILIES
 from hloscope.decoders.options import write
 from hloscope.decoders.sizes import Size, sizes
 from hloscope.decoders.spec import STACKS, parse_spec
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
 
     import jax
 
-    from hloscope.decoders.config import Setup
     from hloscope.model.program import Program
+
+# where each stack makes the program of a step
+_MODULES = {"train": "train", "prefill": "serve", "decode": "serve", "forward": "serve"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +31,7 @@ class Description:
 
     Attributes:
       stacks: what may follow the name's colon.
-      parameters: weights with tied output, from the dimensions alone.
+      parameters: weights, from the dimensions alone; output tied or not as published.
     """
 
     name: str
@@ -43,7 +47,7 @@ def describe(prefix: str = "") -> tuple[Description, ...]:
       HloscopeError: where no name starts so.
     """
     found = tuple(
-        Description(name=name, stacks=STACKS, size=size, parameters=size.parameter_count())
+        Description(name=name, stacks=STACKS, size=size, parameters=_count(size))
         for name, size in sizes().items()
         if name.startswith(prefix)
     )
@@ -52,6 +56,12 @@ def describe(prefix: str = "") -> tuple[Description, ...]:
             f"no program starts with '{prefix}'", remedy=f"one of {', '.join(sizes())}"
         )
     return found
+
+
+def _count(size: Size) -> int:
+    family = FAMILIES[size.family]
+    layers = tuple(family.layer(size, number) for number in range(size.layers))
+    return parameter_count(size, family.traits, layers, tied=family.traits.tied, vocab=size.vocab)
 
 
 def resolve(spec: str, devices: Sequence[jax.Device]) -> Program:
@@ -68,16 +78,9 @@ def resolve(spec: str, devices: Sequence[jax.Device]) -> Program:
     setup = make_setup(decoder.size, decoder.options, len(devices), where=spec)
     # JAX and Flax load here: whoever only lists or checks names does without
     layout = import_module("hloscope.decoders.layout")
-    steps = import_module(f"hloscope.decoders.{decoder.stack}.steps")
+    steps = import_module(f"hloscope.decoders.{decoder.stack}.{_MODULES[setup.step]}")
     factory = getattr(steps, f"{setup.step}_program")
     mesh = layout.make_mesh(setup.mesh, devices)
-    program: Program = factory(setup, mesh, name=spec, options=_settled(setup))
+    options = {name: write(value) for name, value in sorted(setup.settled().items())}
+    program: Program = factory(setup, mesh, name=spec, options=options)
     return program
-
-
-def _settled(setup: Setup) -> dict[str, str]:
-    """Every choice that the program rests on, given or not, sorted by name."""
-    choices = {field.name: getattr(setup.config, field.name) for field in fields(setup.config)}
-    choices |= {"step": setup.step, "batch": setup.batch, "seq": setup.seq, "donate": setup.donate}
-    choices |= setup.mesh
-    return {name: write(choices[name]) for name in sorted(choices)}

@@ -7,10 +7,53 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experts:
+    """Dimensions of the routed experts.
+
+    Attributes:
+      count: experts of one layer.
+      per_token: experts that one token goes to.
+      mlp: width of the hidden layer of one expert.
+      shared_mlp: the same of the experts that every token goes to, all together.
+      every: each how many layers have experts, the last of them.
+      dense_first: layers before the first with experts.
+      groups: groups that experts are divided into, of which a token's lie in `top_groups`.
+      scale: what the routing weights are multiplied by.
+    """
+
+    count: int
+    per_token: int
+    mlp: int
+    shared_mlp: int
+    every: int = 1
+    dense_first: int = 0
+    groups: int = 1
+    top_groups: int = 1
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latent:
+    """Dimensions of multi-head latent attention.
+
+    Attributes:
+      query_rank: width of the queries' latent.
+      rank: width of the latent that keys and values share.
+      rope_dim: what of a head's width has positions; all heads share the keys' part.
+      value_dim: width of a head's values.
+    """
+
+    query_rank: int
+    rank: int
+    rope_dim: int
+    value_dim: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,19 +61,27 @@ class Size:
     """Dimensions of one decoder.
 
     Attributes:
+      family: which of `families.FAMILIES` it belongs to.
       embed: width of the residual stream.
-      head_dim: width of one attention head; `heads * head_dim` need not be `embed`.
-      mlp: width of the hidden layer of each block's MLP.
+      kv_heads: heads of keys and values; `heads` is a multiple.
+      head_dim: width of a head's queries and keys; `heads * head_dim` need not be `embed`.
+      mlp: width of the hidden layer of each dense block's MLP.
       vocab: rows of the token embedding, padding included.
-      positions: rows of the learned position embedding.
+      positions: longest sequence; rows of the position embedding where there is one.
       seq: tokens of a sequence, where the caller does not say.
       source: where the figures were published.
       note: where a figure is not the published one, empty for nowhere.
+      reach: positions that a layer with local or chunked attention sees; 0 where there is none.
+      query_scale: scores are divided by its square root; `head_dim` where it is 0.
+      rope_factor: how much longer sequences are made by scaling the rotary frequencies.
+      qk_norm: `none`; `rms` with a learned scale; `l2` without one, where there are positions.
     """
 
+    family: str
     layers: int
     embed: int
     heads: int
+    kv_heads: int
     head_dim: int
     mlp: int
     vocab: int
@@ -38,26 +89,22 @@ class Size:
     seq: int
     source: str
     note: str
-
-    def parameter_count(self, *, tied: bool = True) -> int:
-        """Counts weights from the dimensions alone.
-
-        A block has the fused qkv projection, the attention's output projection, the MLP's two
-        layers (each with a bias) and two layer norms (scale and bias each); around the blocks are
-        two embeddings, a layer norm and, unless tied, an output projection without bias.
-        """
-        inner = self.heads * self.head_dim
-        attention = (self.embed + 1) * 3 * inner + (inner + 1) * self.embed
-        mlp = (self.embed + 1) * self.mlp + (self.mlp + 1) * self.embed
-        norm = 2 * self.embed
-        tables = (self.vocab * (1 if tied else 2) + self.positions) * self.embed
-        return self.layers * (attention + mlp + 2 * norm) + norm + tables
+    reach: int = 0
+    query_scale: int = 0
+    rope_factor: float = 1.0
+    qk_norm: str = "none"
+    experts: Experts | None = None
+    latent: Latent | None = None
 
 
 @cache
 def sizes() -> Mapping[str, Size]:
-    """Name to size, in the order of sizes.toml: smallest first."""
+    """Name to size, in the order of sizes.toml: families by age, each smallest first."""
     text = files("hloscope.decoders").joinpath("sizes.toml").read_text(encoding="utf-8")
-    return MappingProxyType(
-        {name: Size(**figures) for name, figures in tomllib.loads(text).items()}
-    )
+    return MappingProxyType({name: _size(figures) for name, figures in tomllib.loads(text).items()})
+
+
+def _size(figures: dict[str, Any]) -> Size:
+    nested: dict[str, type[Any]] = {"experts": Experts, "latent": Latent}
+    made = {name: record(**figures[name]) for name, record in nested.items() if name in figures}
+    return Size(**{**figures, **made})

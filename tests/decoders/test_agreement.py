@@ -20,30 +20,39 @@ from flax import nnx
 from flax.training.train_state import TrainState
 
 from hloscope.decoders import layout, mapping
-from hloscope.decoders.config import Config
-from hloscope.decoders.linen import gpt3 as linen_gpt3
-from hloscope.decoders.linen import steps as linen_steps
-from hloscope.decoders.nnx import gpt3 as nnx_gpt3
-from hloscope.decoders.nnx import steps as nnx_steps
+from hloscope.decoders.config import Config, Setup, make_setup
+from hloscope.decoders.linen import decoder as linen_decoder
+from hloscope.decoders.linen import train as linen_train
+from hloscope.decoders.nnx import decoder as nnx_decoder
+from hloscope.decoders.nnx import train as nnx_train
+from hloscope.decoders.options import Options
+from hloscope.decoders.sizes import Size
 from hloscope.decoders.training import cross_entropy, make_optimizer
 
 pytestmark = pytest.mark.compile
 
-CONFIG = Config(
+SIZE = Size(
+    family="gpt3",
     layers=3,
     embed=32,
     heads=4,
+    kv_heads=4,
     head_dim=16,
     mlp=64,
     vocab=48,
     positions=24,
-    scan=True,
-    remat="none",
-    dropout=0.0,
-    tied=True,
-    dtype="float32",
-    logits_dtype="float32",
+    seq=16,
+    source="",
+    note="",
 )
+
+
+def _setup(**options: Any) -> Setup:
+    asked = Options(**{"remat": "none", "dtype": "float32", **options})
+    return make_setup(SIZE, asked, 1, where="x")
+
+
+CONFIG = _setup().config
 BATCH, SEQ = 2, 16
 F32_TOLERANCE = 2e-5
 BF16_TOLERANCE = 0.04
@@ -61,8 +70,9 @@ Tree = dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def _one_device() -> Any:
-    mesh = layout.make_mesh({"data": 1, "fsdp": 1, "tensor": 1}, jax.devices()[:1])
-    with layout.tracing_under(mesh):
+    setup = _setup()
+    mesh = layout.make_mesh(setup.mesh, jax.devices()[:1])
+    with layout.tracing_under(mesh, layout.axis_rules(setup)):
         yield
 
 
@@ -74,7 +84,9 @@ def _tokens() -> dict[str, Any]:
 def _weights(config: Config) -> Tree:
     """Linen weights that are nowhere 0 or 1, so that no bias, scale or axis order can hide."""
     shapes = jax.eval_shape(
-        lambda: nnx.to_pure_dict(nnx.state(nnx_gpt3.Decoder(config, rngs=nnx.Rngs(0)), nnx.Param))
+        lambda: nnx.to_pure_dict(
+            nnx.state(nnx_decoder.Decoder(config, rngs=nnx.Rngs(0)), nnx.Param)
+        )
     )
     draw = np.random.default_rng(1)
     return mapping.to_linen(
@@ -84,13 +96,13 @@ def _weights(config: Config) -> Tree:
 
 def _unrolled(params: Tree) -> Tree:
     named = {name: value for name, value in params.items() if name != "layers"}
-    for layer in range(CONFIG.layers):
+    for layer in range(SIZE.layers):
         named[f"layers_{layer}"] = jax.tree.map(lambda leaf, at=layer: leaf[at], params["layers"])
     return named
 
 
 def _stacked(params: Tree) -> Tree:
-    layers = [params[f"layers_{layer}"] for layer in range(CONFIG.layers)]
+    layers = [params[f"layers_{layer}"] for layer in range(SIZE.layers)]
     named = {name: value for name, value in params.items() if not name.startswith("layers_")}
     return named | {"layers": jax.tree.map(lambda *leaves: np.stack(leaves), *layers)}
 
@@ -104,7 +116,7 @@ def _norm(x: jax.Array, weights: Tree) -> jax.Array:
 def _attend(x: jax.Array, weights: Tree) -> jax.Array:
     qkv = jnp.einsum("bte,eqhd->qbhtd", x, weights["qkv"]["kernel"])
     query, key, value = qkv + weights["qkv"]["bias"][:, None, :, None, :]
-    scores = jnp.einsum("bhtd,bhsd->bhts", query, key) / np.sqrt(CONFIG.head_dim)
+    scores = jnp.einsum("bhtd,bhsd->bhts", query, key) / np.sqrt(SIZE.head_dim)
     seen = np.tril(np.ones((SEQ, SEQ), bool))
     shares = jax.nn.softmax(jnp.where(seen, scores, -jnp.inf), axis=-1)
     mixed = jnp.einsum("bhts,bhsd,hde->bte", shares, value, weights["out"]["kernel"])
@@ -115,7 +127,7 @@ def _reference(params: Tree, tokens: jax.Array) -> jax.Array:
     """GPT-3 from plain array operations, float32, on unrolled Linen weights."""
     table = params["token_embed"]["embedding"]
     x = table[tokens] + params["position_embed"]["embedding"][:SEQ]
-    for layer in range(CONFIG.layers):
+    for layer in range(SIZE.layers):
         block = params[f"layers_{layer}"]
         x = x + _attend(_norm(x, block["attention_norm"]), block["attention"])
         hidden = _norm(x, block["mlp_norm"]) @ block["mlp"]["up"]["kernel"]
@@ -131,7 +143,7 @@ def _run(function: Any, *args: Any) -> Any:
 
 def _linen(config: Config, params: Tree) -> tuple[jax.Array, Tree]:
     batch = _tokens()
-    model = linen_gpt3.Decoder(config)
+    model = linen_decoder.Decoder(config)
 
     def loss_fn(params: Tree) -> tuple[jax.Array, jax.Array]:
         logits = model.apply({"params": params}, batch["inputs"])
@@ -141,7 +153,7 @@ def _linen(config: Config, params: Tree) -> tuple[jax.Array, Tree]:
     return logits, grads
 
 
-def _with_weights(model: nnx_gpt3.Decoder, params: Tree) -> nnx_gpt3.Decoder:
+def _with_weights(model: nnx_decoder.Decoder, params: Tree) -> nnx_decoder.Decoder:
     state = nnx.state(model, nnx.Param)
     nnx.replace_by_pure_dict(state, mapping.to_nnx(params))
     nnx.update(model, state)
@@ -151,12 +163,12 @@ def _with_weights(model: nnx_gpt3.Decoder, params: Tree) -> nnx_gpt3.Decoder:
 def _nnx(config: Config, params: Tree) -> tuple[jax.Array, Tree]:
     batch = _tokens()
 
-    def loss_fn(model: nnx_gpt3.Decoder) -> tuple[jax.Array, jax.Array]:
+    def loss_fn(model: nnx_decoder.Decoder) -> tuple[jax.Array, jax.Array]:
         logits = model(batch["inputs"])
         return cross_entropy(logits, batch["targets"]), logits
 
     def run(params: Tree) -> tuple[jax.Array, nnx.State]:
-        model = _with_weights(nnx_gpt3.Decoder(config, rngs=nnx.Rngs(0)), params)
+        model = _with_weights(nnx_decoder.Decoder(config, rngs=nnx.Rngs(0)), params)
         (_, logits), grads = nnx.value_and_grad(loss_fn, has_aux=True)(model)
         return logits, grads
 
@@ -215,9 +227,9 @@ def test_bfloat16_activations_agree(logits_dtype: str) -> None:
     _assert_close(nnx_, linen, BF16_TOLERANCE)
 
 
-def _nnx_start(config: Config, params: Tree) -> tuple[nnx.GraphDef, nnx.State]:
+def _nnx_start(setup: Setup, params: Tree) -> tuple[nnx.GraphDef, nnx.State]:
     """A split train state with these weights; all else is 0, as in a new one without dropout."""
-    abstract = nnx.eval_shape(lambda: nnx_steps.init_state(config, jax.random.key(0)))
+    abstract = nnx.eval_shape(lambda: nnx_train.init_state(setup, jax.random.key(0)))
     train_state = jax.tree.map(_blank, abstract)
     _with_weights(train_state.model, params)
     graphdef, state = nnx.split(train_state)
@@ -232,14 +244,14 @@ def _blank(leaf: jax.ShapeDtypeStruct) -> Any:
 
 @pytest.mark.parametrize("scan", [True, False], ids=["scan", "unrolled"])
 def test_train_steps_agree(scan: bool) -> None:
-    config = replace(CONFIG, layers=2, scan=scan)
-    params = _weights(config)
+    setup = _setup(layers=2, scan=scan)
+    params = _weights(setup.config)
     linen = TrainState.create(
-        apply_fn=linen_gpt3.Decoder(config).apply, params=params, tx=make_optimizer()
+        apply_fn=linen_decoder.Decoder(setup.config).apply, params=params, tx=make_optimizer()
     ).replace(step=jnp.int32(0))
-    graphdef, state = _nnx_start(config, params)
-    nnx_step = jax.jit(nnx_steps.make_train_step(graphdef), compiler_options=QUICK_COMPILE)
-    linen_step = jax.jit(linen_steps.train_step, compiler_options=QUICK_COMPILE)
+    graphdef, state = _nnx_start(setup, params)
+    nnx_step = jax.jit(nnx_train.make_train_step(graphdef, setup), compiler_options=QUICK_COMPILE)
+    linen_step = jax.jit(linen_train.make_train_step(setup), compiler_options=QUICK_COMPILE)
     for _ in range(2):
         linen, linen_metrics = linen_step(linen, _tokens(), jax.random.key(1))
         state, nnx_metrics = nnx_step(state, _tokens())

@@ -16,9 +16,11 @@ from flax import nnx
 
 from hloscope import decoders
 from hloscope.decoders import layout, mapping
-from hloscope.decoders.config import Config
-from hloscope.decoders.linen import gpt3 as linen_gpt3
-from hloscope.decoders.nnx import gpt3 as nnx_gpt3
+from hloscope.decoders.config import Config, Setup, make_setup
+from hloscope.decoders.linen import decoder as linen_decoder
+from hloscope.decoders.nnx import decoder as nnx_decoder
+from hloscope.decoders.options import Options
+from hloscope.decoders.sizes import Size
 
 RATE = 0.25
 TOLERANCE = 0.02  # six standard deviations of a share of 16,384 elements
@@ -28,29 +30,32 @@ BATCH, SEQ = 4, 64
 Tree = dict[str, Any]
 
 
-def _config(*, scan: bool) -> Config:
-    return Config(
-        layers=2,
-        embed=WIDTH,
-        heads=2,
-        head_dim=4,
-        mlp=8,
-        vocab=WIDTH,
-        positions=64,
-        scan=scan,
-        remat="full",
-        dropout=RATE,
-        tied=False,
-        dtype="float32",
-        logits_dtype="float32",
-    )
+SIZE = Size(
+    family="gpt3",
+    layers=2,
+    embed=WIDTH,
+    heads=2,
+    kv_heads=2,
+    head_dim=4,
+    mlp=8,
+    vocab=WIDTH,
+    positions=64,
+    seq=64,
+    source="",
+    note="",
+)
+
+
+def _setup(*, scan: bool) -> Setup:
+    options = Options(scan=scan, dropout=RATE, tied=False, dtype="float32")
+    return make_setup(SIZE, options, 1, where="x")
 
 
 def _linen(config: Config) -> Callable[[Tree], jax.Array]:
     def run(params: Tree) -> jax.Array:
         rngs = {"dropout": jax.random.key(0)}
         tokens = jnp.zeros((BATCH, SEQ), int)
-        logits = linen_gpt3.Decoder(config).apply({"params": params}, tokens, rngs=rngs)
+        logits = linen_decoder.Decoder(config).apply({"params": params}, tokens, rngs=rngs)
         return jnp.asarray(logits)
 
     return run
@@ -58,7 +63,7 @@ def _linen(config: Config) -> Callable[[Tree], jax.Array]:
 
 def _nnx(config: Config) -> Callable[[Tree], jax.Array]:
     def run(params: Tree) -> jax.Array:
-        model = nnx_gpt3.Decoder(config, rngs=nnx.Rngs(0))
+        model = nnx_decoder.Decoder(config, rngs=nnx.Rngs(0))
         state = nnx.state(model, nnx.Param)
         nnx.replace_by_pure_dict(state, mapping.to_nnx(params))
         nnx.update(model, state)
@@ -69,7 +74,7 @@ def _nnx(config: Config) -> Callable[[Tree], jax.Array]:
 
 def _weights(config: Config, one: str) -> Tree:
     """Weights that send the leaves whose path ends in `one` as ones, alone, to the logits."""
-    model = nnx.eval_shape(lambda: nnx_gpt3.Decoder(config, rngs=nnx.Rngs(0)))
+    model = nnx.eval_shape(lambda: nnx_decoder.Decoder(config, rngs=nnx.Rngs(0)))
     shapes = mapping.to_linen(nnx.to_pure_dict(nnx.state(model, nnx.Param)))
 
     def fill(path: Any, leaf: Any) -> Any:
@@ -98,9 +103,10 @@ def _shares(logits: jax.Array) -> list[float]:
 @pytest.mark.parametrize("scan", [True, False], ids=["scan", "unrolled"])
 @pytest.mark.parametrize("stack", [_linen, _nnx], ids=["linen", "nnx"])
 def test_rate_and_places(stack: Callable[[Config], Any], scan: bool) -> None:
-    config = _config(scan=scan)
-    mesh = layout.make_mesh({"data": 1, "fsdp": 1, "tensor": 1}, jax.devices()[:1])
-    with layout.tracing_under(mesh):
+    setup = _setup(scan=scan)
+    config = setup.config
+    mesh = layout.make_mesh(setup.mesh, jax.devices()[:1])
+    with layout.tracing_under(mesh, layout.axis_rules(setup)):
         run = jax.jit(stack(config), compiler_options={"xla_backend_optimization_level": 0})
         embeddings = _shares(run(_weights(config, "token_embed.embedding")))
         attention = _shares(run(_weights(config, "attention.out.bias")))

@@ -11,22 +11,26 @@ from hloscope.cli.programs import command
 from hloscope.errors import HloscopeError
 
 TINY = """\
-program    layers  embed  heads  head_dim   mlp  vocab  positions  seq  parameters
-gpt3-tiny       2    256      4        64  1024    512        256  128   1,776,640
+program        layers  embed  heads  kv_heads  head_dim  mlp  vocab  positions  seq  experts  \
+parameters
+deepseek-tiny       3    256      8         8        48  512    512        256  128   2 of 8  \
+ 1,951,792
 
-Each in :linen, :nnx. Parameters are counted with tied output.
-  gpt3-tiny: hloscope's own, chosen so that a train step compiles in a few seconds
+Each in :linen, :nnx. Parameters are counted with output tied or not as published.
+  deepseek-tiny: hloscope's own, chosen so that a train step compiles in a few seconds
 """
 
 
 def test_lists_names_sizes_and_counts() -> None:
-    result = CliRunner().invoke(command, ["gpt3-t"])
+    result = CliRunner().invoke(command, ["deepseek-t"])
     assert result.exit_code == 0
     listing, _, options = result.output.partition("\noption ")
     assert listing == TINY
     assert [line.split()[0] for line in options.splitlines()[1:]] == [
-        *("step", "layers", "scan", "remat", "dropout", "tied", "dtype", "logits_dtype"),
-        *("vocab", "batch", "seq", "data", "fsdp", "tensor", "donate"),
+        *("step", "layers", "scan", "remat", "dropout", "tied", "dtype", "weights_dtype"),
+        *("logits_dtype", "attention", "moe", "capacity_factor", "loss", "accumulate", "lora"),
+        *("cache", "vocab", "batch", "seq", "data", "fsdp", "expert", "context", "tensor"),
+        "donate",
     ]
 
 
@@ -38,9 +42,11 @@ def test_json_has_all_that_the_text_has() -> None:
             "name": "gpt3-175b",
             "stacks": ["linen", "nnx"],
             "size": {
+                "family": "gpt3",
                 "layers": 96,
                 "embed": 12288,
                 "heads": 96,
+                "kv_heads": 96,
                 "head_dim": 128,
                 "mlp": 49152,
                 "vocab": 50304,
@@ -49,6 +55,12 @@ def test_json_has_all_that_the_text_has() -> None:
                 "source": "Brown et al. 2020, Language Models are Few-Shot Learners, "
                 "table 2.1 (GPT-3 175B)",
                 "note": "the vocabulary of 50257 is padded to 50304, a multiple of 128",
+                "reach": 0,
+                "query_scale": 0,
+                "rope_factor": 1.0,
+                "qk_norm": "none",
+                "experts": None,
+                "latent": None,
             },
             "parameters": 174_604_836_864,
         }
@@ -61,5 +73,5 @@ def test_json_has_all_that_the_text_has() -> None:
 
 
 def test_unknown_prefix_is_refused() -> None:
-    with pytest.raises(HloscopeError, match="no program starts with 'llama'"):
-        CliRunner().invoke(command, ["llama"], catch_exceptions=False)
+    with pytest.raises(HloscopeError, match="no program starts with 'bert'"):
+        CliRunner().invoke(command, ["bert"], catch_exceptions=False)

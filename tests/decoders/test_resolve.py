@@ -15,7 +15,6 @@ from flax.core.spmd import get_logical_axis_rules
 
 from hloscope import decoders
 from hloscope.decoders import mapping
-from hloscope.decoders.sizes import sizes
 from hloscope.model.program import Program
 
 Leaves = dict[str, tuple[tuple[int, ...], str, tuple[Any, ...]]]
@@ -46,15 +45,49 @@ def _linen_weights(state: Any) -> dict[str, Any]:
     return {"params": state.params, "mu": adam.mu, "nu": adam.nu}
 
 
+TINY = tuple(name for name in decoders.NAMES if name.endswith("-tiny"))
+
+
 @pytest.mark.parametrize(
-    "options",
-    ["", "?scan=false", "?tied=false", "?dropout=0.1&scan=false"],
+    ("name", "options"),
+    [
+        *((name, "") for name in TINY),
+        ("gpt3-tiny", "?tied=false"),
+        ("gpt3-tiny", "?dropout=0.1&scan=false"),
+        ("deepseek-tiny", "?scan=false"),
+        ("llama2-tiny", "?weights_dtype=bf16"),
+    ],
 )
-def test_weights_have_the_same_shape_and_sharding_in_both_stacks(options: str) -> None:
-    linen = _resolve(f"gpt3-tiny:linen{options}").args
-    nnx_ = _resolve(f"gpt3-tiny:nnx{options}").args
+def test_weights_have_the_same_shape_and_sharding_in_both_stacks(name: str, options: str) -> None:
+    linen = _resolve(f"{name}:linen{options}").args
+    nnx_ = _resolve(f"{name}:nnx{options}").args
     assert _leaves(_linen_weights(linen[0])) == _leaves(_nnx_weights(nnx_[0]))
     assert _leaves(linen[1]) == _leaves(nnx_[1])
+
+
+@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("step", ["prefill", "decode"])
+def test_caches_have_the_same_shape_and_sharding_in_both_stacks(name: str, step: str) -> None:
+    linen = _resolve(f"{name}:linen?step={step}&seq=32&cache=64").args
+    params, cache, *rest = _resolve(f"{name}:nnx?step={step}&seq=32&cache=64").args
+    in_linen = [mapping.to_linen(nnx.to_pure_dict(cache))]
+    assert _leaves(linen[1]) == _leaves(*in_linen)
+    assert _leaves(linen[2:]) == _leaves(tuple(rest))
+    weights = nnx.to_pure_dict(nnx.filter_state(params, nnx.Param))
+    assert _leaves(linen[0]) == _leaves(mapping.to_linen(weights))
+
+
+@pytest.mark.parametrize("name", ["gpt3-tiny", "deepseek-tiny", "gemma3-tiny"])
+def test_adapters_have_the_same_shape_and_sharding_in_both_stacks(name: str) -> None:
+    linen = _resolve(f"{name}:linen?lora=4")
+    state = _resolve(f"{name}:nnx?lora=4").args[0]
+    adapters = nnx.to_pure_dict(nnx.filter_state(state, nnx.LoRAParam))["model"]
+    adam = nnx.to_pure_dict(state)["optimizer"]["opt_state"][0]
+    assert _leaves(linen.args[0].params) == _leaves(mapping.to_linen(adapters))
+    assert _leaves(linen.args[0].opt_state[0].mu) == _leaves(mapping.to_linen(adam["mu"]))
+    frozen = nnx.All(nnx.Param, nnx.Not(nnx.LoRAParam))
+    base = nnx.to_pure_dict(nnx.filter_state(state, frozen))["model"]
+    assert _leaves(linen.kwargs["params"]) == _leaves(mapping.to_linen(base))
 
 
 def test_logical_axes_are_split_over_the_mesh() -> None:
@@ -76,13 +109,19 @@ def test_logical_axes_are_split_over_the_mesh() -> None:
     }
 
 
-@pytest.mark.parametrize("name", decoders.NAMES)
-def test_state_has_as_many_weights_as_the_dimensions_say(name: str) -> None:
-    linen = _linen_weights(_resolve(f"{name}:linen").args[0])
-    nnx_ = _nnx_weights(_resolve(f"{name}:nnx").args[0])
-    count = sizes()[name].parameter_count()
-    for tree in (linen["params"], nnx_["params"], linen["mu"], nnx_["nu"]):
-        assert sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(tree)) == count
+# one of each kind of layer; a pattern's other layers are counted alike
+COUNTED = tuple(each for each in decoders.describe() if "tiny" in each.name or "v3" in each.name)
+
+
+@pytest.mark.parametrize("description", COUNTED, ids=lambda each: each.name)
+def test_state_has_as_many_weights_as_the_dimensions_say(
+    description: decoders.Description,
+) -> None:
+    linen = _resolve(f"{description.name}:linen?step=forward").args[0]
+    nnx_ = _resolve(f"{description.name}:nnx?step=forward").args[0]
+    for tree in (linen, nnx.filter_state(nnx_, nnx.Param)):
+        count = sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(tree))
+        assert count == description.parameters
 
 
 @pytest.mark.parametrize("stack", decoders.STACKS)
@@ -101,9 +140,11 @@ def test_options_reach_the_program(stack: str) -> None:
     assert _resolve(f"gpt3-tiny:{stack}").jit_options["donate_argnums"] == (0,)
     assert program.args[1]["inputs"].shape == (2, 64)
     settled = (
-        "batch=2 data=1 donate=false dropout=0.0 dtype=bfloat16 embed=256 fsdp=1 head_dim=64 "
-        "heads=4 layers=3 logits_dtype=float32 mlp=1024 positions=256 remat=full scan=true seq=64 "
-        "step=train tensor=1 tied=true vocab=512"
+        "accumulate=1 attention=dot_product batch=2 capacity_factor=1.25 context=1 data=1 "
+        "donate=false dropout=0.0 dtype=bfloat16 embed=256 family=gpt3 fsdp=1 head_dim=64 heads=4 "
+        "kv_heads=4 layers=3 logits_dtype=float32 lora=0 loss=cross_entropy mlp=1024 moe=capacity "
+        "positions=256 qk_norm=none query_scale=0 reach=0 remat=full rope_factor=1.0 scan=true "
+        "seq=64 step=train tensor=1 tied=true vocab=512 weights_dtype=float32"
     )
     assert " ".join(f"{name}={value}" for name, value in program.options.items()) == settled
 
@@ -111,7 +152,8 @@ def test_options_reach_the_program(stack: str) -> None:
 @pytest.mark.parametrize("stack", decoders.STACKS)
 def test_context_makes_mesh_and_rules_current(stack: str) -> None:
     with _resolve(f"gpt3-tiny:{stack}").context():
-        assert dict(jax.sharding.get_abstract_mesh().shape) == {"data": 1, "fsdp": 1, "tensor": 1}
+        axes = ("data", "fsdp", "context", "tensor")
+        assert dict(jax.sharding.get_abstract_mesh().shape) == dict.fromkeys(axes, 1)
         assert ("embed", "fsdp") in get_logical_axis_rules()
     assert jax.sharding.get_abstract_mesh().empty
     assert not get_logical_axis_rules()

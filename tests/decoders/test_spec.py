@@ -10,16 +10,21 @@ import pytest
 
 from hloscope import decoders
 from hloscope.decoders.config import make_setup
+from hloscope.decoders.counting import parameter_count
+from hloscope.decoders.families import FAMILIES
 from hloscope.decoders.options import Options, option_help, parse
 from hloscope.decoders.sizes import sizes
 from hloscope.errors import HloscopeError
 
 
-def test_names_are_listed_smallest_first() -> None:
-    names = ("gpt3-tiny", "gpt3-125m", "gpt3-6b", "gpt3-22b", "gpt3-175b")
-    assert names == decoders.NAMES
-    counts = [description.parameters for description in decoders.describe()]
-    assert counts == sorted(counts)
+def test_names_are_listed_by_family_smallest_first() -> None:
+    families = [size.family for size in sizes().values()]
+    assert list(dict.fromkeys(families)) == [
+        *("gpt3", "llama2", "llama3", "deepseek", "gemma3", "llama4")
+    ]
+    for family in set(families):
+        counts = [each.parameters for each in decoders.describe() if each.size.family == family]
+        assert counts == sorted(counts)
 
 
 def test_names_need_no_jax() -> None:
@@ -40,23 +45,50 @@ def test_names_need_no_jax() -> None:
         ("gpt3-125m", 125e6, 0.01),
         ("gpt3-22b", 22e9, 0.01),
         ("gpt3-175b", 175e9, 0.01),
+        # as counted from the released weights, to the last one
+        ("llama2-7b", 6_738_415_616, 0),
+        ("llama2-13b", 13_015_864_320, 0),
+        ("llama2-70b", 68_976_648_192, 0),
+        ("llama3.1-8b", 8_030_261_248, 0),
+        ("llama3.1-70b", 70_553_706_496, 0),
+        # Llama Team 2024, table 3: 405B
+        ("llama3.1-405b", 405e9, 0.003),
+        # DeepSeek-AI 2024, abstract: 671B
+        ("deepseek-v3", 671e9, 0.0001),
+        # Gemma Team 2025, table 1: embedding and non-embedding parameters together
+        ("gemma3-1b", 302e6 + 698e6, 0.001),
+        ("gemma3-4b", 675e6 + 3209e6, 0.002),
+        ("gemma3-12b", 1012e6 + 10759e6, 0.001),
+        ("gemma3-27b", 1416e6 + 25600e6, 0.001),
+        # Meta 2025, the models' cards: 109B and 400B, the vision encoder of 1B included
+        ("llama4-scout", 109e9, 0.015),
+        ("llama4-maverick", 400e9, 0.005),
     ],
 )
 def test_parameter_count_is_the_published_one(
     name: str, published: float, tolerance: float
 ) -> None:
-    assert sizes()[name].parameter_count() == pytest.approx(published, rel=tolerance)
+    (described,) = (each for each in decoders.describe(name) if each.name == name)
+    assert described.parameters == pytest.approx(published, rel=tolerance)
 
 
 def test_untied_output_adds_one_table() -> None:
     tiny = sizes()["gpt3-tiny"]
-    assert tiny.parameter_count(tied=False) - tiny.parameter_count() == tiny.vocab * tiny.embed
+    family = FAMILIES["gpt3"]
+    layers = tuple(family.layer(tiny, number) for number in range(tiny.layers))
+    tied, untied = (
+        parameter_count(tiny, family.traits, layers, tied=choice, vocab=tiny.vocab)
+        for choice in (True, False)
+    )
+    assert untied - tied == tiny.vocab * tiny.embed
 
 
 def test_every_option_is_read() -> None:
     text = (
-        "step=forward&layers=4&scan=false&remat=minimal&dropout=0.1&tied=false&dtype=float32"
-        "&logits_dtype=bfloat16&vocab=512&batch=16&seq=64&data=2&fsdp=2&tensor=2&donate=false"
+        "step=forward&layers=4&scan=false&remat=minimal&dropout=0.1&tied=false&dtype=f32"
+        "&weights_dtype=bf16&logits_dtype=bfloat16&attention=plain&moe=dropless"
+        "&capacity_factor=1.5&loss=dpo&accumulate=2&lora=4&cache=128&vocab=512&batch=16&seq=64"
+        "&data=2&fsdp=2&expert=2&context=2&tensor=2&donate=false"
     )
     assert parse(text, where="x") == Options(
         step="forward",
@@ -66,12 +98,22 @@ def test_every_option_is_read() -> None:
         dropout=0.1,
         tied=False,
         dtype="float32",
+        weights_dtype="bfloat16",
         logits_dtype="bfloat16",
+        attention="plain",
+        moe="dropless",
+        capacity_factor=1.5,
+        loss="dpo",
+        accumulate=2,
+        lora=4,
+        cache=128,
         vocab=512,
         batch=16,
         seq=64,
         data=2,
         fsdp=2,
+        expert=2,
+        context=2,
         tensor=2,
         donate=False,
     )
@@ -86,9 +128,9 @@ def test_every_option_is_read() -> None:
             "unknown program 'gpt3-6x'\n  at: gpt3-6x:nnx\n  try: gpt3-6b:nnx",
         ),
         (
-            "llama:nnx",
-            "unknown program 'llama'\n  at: llama:nnx\n  try: hloscope programs; there are "
-            "gpt3-tiny, gpt3-125m, gpt3-6b, gpt3-22b, gpt3-175b",
+            "bert:nnx",
+            "unknown program 'bert'\n  at: bert:nnx\n  try: hloscope programs; there are "
+            + ", ".join(decoders.NAMES),
         ),
         (
             "gpt3-6b",
@@ -140,21 +182,27 @@ def test_unknown_option_lists_all_with_their_values() -> None:
         decoders.parse_spec("gpt3-6b:nnx?layer=4")
     assert caught.value.problem == "unknown option 'layer'"
     remedy = str(caught.value.remedy)
-    assert remedy.startswith("layers=...; options are step: train or forward; layers: a whole")
+    assert remedy.startswith(
+        "layers=...; options are step: train or prefill or decode or forward; layers: a whole"
+    )
     assert all(f"{name}: {help_.values}" in remedy for name, help_ in option_help().items())
+
+
+def _mesh(data: int, fsdp: int, tensor: int) -> dict[str, int]:
+    return {"data": data, "fsdp": fsdp, "context": 1, "tensor": tensor}
 
 
 @pytest.mark.parametrize(
     ("options", "devices", "mesh"),
     [
-        (Options(), 1, {"data": 1, "fsdp": 1, "tensor": 1}),
-        (Options(), 8, {"data": 1, "fsdp": 8, "tensor": 1}),
+        (Options(), 1, _mesh(1, 1, 1)),
+        (Options(), 8, _mesh(1, 8, 1)),
         # a width of 256 cannot be split 512 or 3 ways
-        (Options(), 512, {"data": 2, "fsdp": 256, "tensor": 1}),
-        (Options(), 3, {"data": 3, "fsdp": 1, "tensor": 1}),
-        (Options(tensor=2), 8, {"data": 1, "fsdp": 4, "tensor": 2}),
-        (Options(data=2, tensor=2), 8, {"data": 2, "fsdp": 2, "tensor": 2}),
-        (Options(fsdp=2), 8, {"data": 4, "fsdp": 2, "tensor": 1}),
+        (Options(), 512, _mesh(2, 256, 1)),
+        (Options(), 3, _mesh(3, 1, 1)),
+        (Options(tensor=2), 8, _mesh(1, 4, 2)),
+        (Options(data=2, tensor=2), 8, _mesh(2, 2, 2)),
+        (Options(fsdp=2), 8, _mesh(4, 2, 1)),
     ],
 )
 def test_mesh_covers_all_devices(options: Options, devices: int, mesh: dict[str, int]) -> None:
@@ -168,11 +216,11 @@ def test_mesh_covers_all_devices(options: Options, devices: int, mesh: dict[str,
     [
         (
             Options(data=3),
-            "mesh of data=3, fsdp=2, tensor=1 does not cover 8 devices",
+            "mesh of data=3, fsdp=2, context=1, tensor=1 does not cover 8 devices",
         ),
         (
             Options(tensor=16),
-            "mesh of data=1, fsdp=1, tensor=16 does not cover 8 devices",
+            "mesh of data=1, fsdp=1, context=1, tensor=16 does not cover 8 devices",
         ),
         (Options(batch=4), "batch of 4 does not split evenly over data * fsdp of 8"),
         (Options(tensor=8), "heads of 4 does not split evenly over tensor of 8"),
