@@ -98,6 +98,8 @@ def _table(judgement: Judgement) -> Table:
 
 def _row(check: Check) -> tuple[str, ...]:
     before, now = figure_text(check.before), figure_text(check.now)
+    if check.now is None and check.status not in _WORTH_A_LINE:
+        now = check.reason
     return (check.name, check.status.value, before, now, change_text(check))
 
 
