@@ -11,6 +11,7 @@ from typing import NamedTuple
 from hloscope.attribute.cost_convolution import convolution_flops
 from hloscope.attribute.cost_flops import numbers
 from hloscope.attribute.cost_shapes import element_count, leaf_bytes, leaves
+from hloscope.attribute.cost_solvers import solver_flops
 from hloscope.model.hlo import Instruction, Shape
 from hloscope.model.units import Maybe, Measured, Missing
 
@@ -63,7 +64,10 @@ def custom_work(instruction: Instruction, operands: Sequence[Shape]) -> CustomWo
         return CustomWork(NONE, NONE, NONE, NONE)
     if target in _COPIES:
         return _border(NONE, instruction, operands)
-    flops = _known_flops(target, instruction, operands)
+    try:
+        flops = _known_flops(target, instruction, operands)
+    except (IndexError, ValueError):  # its attributes make no sense
+        flops = None
     if flops is not None:
         return _border(Measured(flops), instruction, operands)
     unknown = Missing(f"custom call '{target}' does not say what it does")
@@ -118,6 +122,9 @@ def _estimate(instruction: Instruction) -> CustomWork | None:
 
 
 def _known_flops(target: str, instruction: Instruction, operands: Sequence[Shape]) -> int | None:
+    solved = solver_flops(target, operands)
+    if solved is not None:
+        return solved
     result = next(leaves(instruction.shape), None)
     if result is None or len(operands) < 2:
         return None
@@ -128,6 +135,18 @@ def _known_flops(target: str, instruction: Instruction, operands: Sequence[Shape
             return None
         width = prod(operands[0].dims[d] for d in contracted)
         return 2 * element_count(result) * width
+    return _convolution_flops(target, instruction, result, operands)
+
+
+def _convolution_flops(
+    target: str, instruction: Instruction, result: Shape, operands: Sequence[Shape]
+) -> int | None:
+    """CuDNN's convolutions; the window and labels of a gradient are those of its forward one."""
+    first, second = operands[:2]
     if _FORWARD_CONVOLUTION.match(target):
-        return convolution_flops(instruction._replace(shape=result), operands[0], operands[1])
+        return convolution_flops(instruction._replace(shape=result), first, second)
+    if target == "__cudnn$convBackwardInput":
+        return convolution_flops(instruction._replace(shape=first), result, second)
+    if target == "__cudnn$convBackwardFilter":
+        return convolution_flops(instruction._replace(shape=second), first, result)
     return None
