@@ -25,6 +25,7 @@ VERBS = {
     "cost": "Account for FLOPs, bytes moved and estimated time.",
     "comms": "Account for every collective and every byte sent.",
     "gate": "Judge programs against their baselines; the cause in the first line.",
+    "noise": "Compile a program several times, and say what varies.",
     "export": "Write files for XProf, Model Explorer, Perfetto, Graphviz, XLA, or as tables.",
     "bisect-passes": "Find the compiler pass after which two programs part.",
     "prove": "Try suspected remedies on the candidate, and say what came back.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -17,10 +18,28 @@ FORMATS = ("terminal", "markdown", "json", "junit", "sarif", "annotations")
 FILES = ("hloscope.toml", "pyproject.toml")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """How the gate was asked to run; see the options of the same names."""
+
+    update: bool
+    runs: int
+    cache: bool
+    timeout: float | None
+    jobs: int | None
+
+
 @click.command()
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option("--config", type=click.Path(path_type=Path), help="hloscope.toml or pyproject.toml.")
 @click.option("--update", is_flag=True, help="Make what the programs are now their baselines.")
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="With --update: compile each so often, and keep what varies.",
+)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="terminal", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
@@ -38,6 +57,7 @@ def command(
     names: tuple[str, ...],
     config: Path | None,
     update: bool,
+    runs: int,
     form: str,
     as_json: bool,
     written: tuple[str, ...],
@@ -57,7 +77,8 @@ def command(
     outputs = [_output(each) for each in written]
     policy = load_policy(config)
     programs = chosen(policy, names)
-    report = _run(policy, programs, update=update, cache=not no_cache, timeout=timeout, jobs=jobs)
+    running = Running(update=update, runs=runs, cache=not no_cache, timeout=timeout, jobs=jobs)
+    report = _run(policy, programs, running)
     with exact_numbers(exact):
         for name, path in outputs:
             _write(path, _rendered(report, policy, name))
@@ -112,15 +133,7 @@ def chosen(policy: Policy, names: Sequence[str]) -> tuple[Gated, ...]:
     return tuple(g for g in policy.programs if not names or g.name in names)
 
 
-def _run(
-    policy: Policy,
-    programs: Sequence[Gated],
-    *,
-    update: bool,
-    cache: bool,
-    timeout: float | None,
-    jobs: int | None,
-) -> GateReport:
+def _run(policy: Policy, programs: Sequence[Gated], running: Running) -> GateReport:
     import datetime
 
     from hloscope.cli.progress import Progress
@@ -130,9 +143,9 @@ def _run(
     from hloscope.pipeline.gating import GateOptions, judge_programs, update_programs
 
     with Progress() as progress:
-        opening = OpenOptions(cache=cache, timeout=timeout, progress=progress.show)
-        options = GateOptions(opening=opening, jobs=jobs)
-        if update:
+        opening = OpenOptions(cache=running.cache, timeout=running.timeout, progress=progress.show)
+        options = GateOptions(opening=opening, jobs=running.jobs, runs=running.runs)
+        if running.update:
             return GateReport(judgements=update_programs(policy, programs, options))
         judgements = judge_programs(policy, programs, options)
     # waivers end on a day of the calendar where the gate runs

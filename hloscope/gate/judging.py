@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from hloscope.errors import HloscopeError
@@ -44,7 +45,7 @@ def judge(
     """
     checks = [
         *_environment(gated, before, now),
-        *_figures(gated, before.figures, now.figures),
+        *_figures(gated, before, now),
         _graph(gated, before, now),
         *_findings(gated, comparison),
     ]
@@ -82,15 +83,16 @@ def _environment(gated: Gated, before: Baseline, now: Baseline) -> Iterator[Chec
         )
 
 
-def _figures(
-    gated: Gated, before: Mapping[str, Figure], now: Mapping[str, Figure]
-) -> Iterator[Check]:
-    for name in sorted({*gated.budgets, *before, *now}):
+def _figures(gated: Gated, before: Baseline, now: Baseline) -> Iterator[Check]:
+    for name in sorted({*gated.budgets, *before.figures, *now.figures}):
+        old, new = before.figures.get(name), now.figures.get(name)
         allowance = gated.budgets.get(name)
         if allowance is None:
-            yield Check(name=name, status=Status.SHOWN, before=before.get(name), now=now.get(name))
-        else:
-            yield _figure(gated, name, allowance, before.get(name), now.get(name))
+            yield Check(name=name, status=Status.SHOWN, before=old, now=new)
+            continue
+        check = _figure(gated, name, allowance, old, new)
+        noise = _noise(name, before) if check.status is not Status.PASSED else ""
+        yield replace(check, reason=check.reason + noise)
 
 
 def _figure(
@@ -122,6 +124,17 @@ def _unusable(figure: Figure | None, whose: str) -> str:
     if isinstance(figure.value, Missing):
         return f"{whose} does not know it: {figure.value.reason}"
     return ""
+
+
+def _noise(name: str, baseline: Baseline) -> str:
+    """What is known of a metric that varies from compile to compile; nothing is widened for it."""
+    found = baseline.noise.figures.get(name) if baseline.noise is not None else None
+    if found is None or baseline.noise is None:
+        return ""
+    return (
+        f"; {baseline.noise.runs} compiles of the baseline came to between {found.least:,.0f} "
+        f"and {found.most:,.0f}"
+    )
 
 
 def _decided(gated: Gated, name: str, allowance: Allowance, before: Figure, now: Figure) -> Check:

@@ -133,6 +133,31 @@ class TopBuffer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """What one metric came to in compiles of the same program."""
+
+    least: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """What varies between compiles of one program, each in a process of its own.
+
+    Attributes:
+      runs: how many there were.
+      figures: metric to what it came to, of those that varied; without the compile's time.
+      graphs: distinct graphs among them, layouts and schedule included.
+      parts: where the graph varied: computations and module paths, sorted.
+    """
+
+    runs: int
+    figures: Mapping[str, Spread]
+    graphs: int
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
     """What is remembered of a program; the module lies beside it.
 
@@ -146,6 +171,7 @@ class Baseline:
       git_revision: of the program's source; `None` outside a repository, or with changes that were
         not committed.
       top_buffers: largest first.
+      noise: what compiling it several times showed to vary; `None` where nobody tried.
     """
 
     schema: int
@@ -158,6 +184,7 @@ class Baseline:
     environment: Mapping[str, str]
     git_revision: str | None
     top_buffers: tuple[TopBuffer, ...]
+    noise: Noise | None = None
 
     def same_program(self, other: Baseline) -> bool:
         """Whether nothing differs that a comparison could show."""

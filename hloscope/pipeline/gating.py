@@ -40,10 +40,12 @@ class GateOptions:
     Attributes:
       opening: how programs are captured; target and XLA flags are the policy's.
       jobs: captures at once, `None` for as many as cores and memory allow.
+      runs: how often an update compiles each program to see what varies; 1 for not at all.
     """
 
     opening: OpenOptions = field(default_factory=OpenOptions)
     jobs: int | None = None
+    runs: int = 1
 
 
 def baselines_of(policy: Policy) -> Baselines:
@@ -82,7 +84,7 @@ def update_programs(
       How each was judged by its old baseline; a check `baseline` says what was written.
     """
     store = baselines_of(policy)
-    return _each(programs, options, lambda gated: _update(gated, store, options.opening))
+    return _each(programs, options, lambda gated: _update(gated, store, options))
 
 
 def _each(
@@ -236,9 +238,9 @@ def _part(name: str) -> EnvironmentPart:
     return EnvironmentPart.VERSION if name.startswith(VERSION) else EnvironmentPart.VARIABLE
 
 
-def _update(gated: Gated, store: Baselines, options: OpenOptions) -> Judgement:
+def _update(gated: Gated, store: Baselines, options: GateOptions) -> Judgement:
     try:
-        taken = take(gated, options)
+        taken = _with_noise(gated, take(gated, options.opening), options)
     except HloscopeError as error:
         return gate.judge_failure(gated, "capture", error)
     capture = taken.source.capture
@@ -251,6 +253,7 @@ def _update(gated: Gated, store: Baselines, options: OpenOptions) -> Judgement:
         before is not None
         and before.same_program(taken.now)
         and before.environment == taken.now.environment
+        and taken.now.noise in (None, before.noise)
     )
     if unchanged:
         return _written(gated, (), "unchanged")
@@ -259,6 +262,16 @@ def _update(gated: Gated, store: Baselines, options: OpenOptions) -> Judgement:
         return _written(gated, (), "written")
     changes = gate.judge(gated, before, taken.now, None)
     return _written(gated, _of_figures(changes), "rewritten")
+
+
+def _with_noise(gated: Gated, taken: Taken, options: GateOptions) -> Taken:
+    if options.runs < 2:
+        return taken
+    from hloscope.pipeline.noise import measure_noise
+
+    opening = replace(options.opening, target=gated.target, xla_flags=gated.xla_flags)
+    noise = measure_noise(gated.program, opening, options.runs)
+    return replace(taken, now=replace(taken.now, noise=noise))
 
 
 def _written(gated: Gated, checks: tuple[Check, ...], how: str) -> Judgement:

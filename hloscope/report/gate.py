@@ -136,8 +136,17 @@ def change_text(check: Check) -> str:
             return ""
 
 
+def amount_text(value: float, metric: str) -> str:
+    """A value of a metric, in the unit that the metric has."""
+    known = {"flops": "FLOP", "instructions": "", "compile-seconds": "s"}
+    return _in_unit(value, known.get(metric, "B"))
+
+
 def _amount(value: float, figure: Figure | None) -> str:
-    unit = figure.unit if figure is not None else ""
+    return _in_unit(value, figure.unit if figure is not None else "")
+
+
+def _in_unit(value: float, unit: str) -> str:
     if unit == "B":
         return bytes_text(value)
     return seconds_text(value) if unit == "s" else count_text(value, unit)
