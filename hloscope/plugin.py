@@ -118,6 +118,7 @@ from hloscope.queries.loops import (
     slot_behind,
     stacks,
 )
+from hloscope.queries.shardings import Constraint, constraints, mesh_text, meshes, shards
 from hloscope.queries.sides import (
     Side,
     executions,
@@ -126,7 +127,7 @@ from hloscope.queries.sides import (
     sides,
     source_frame,
 )
-from hloscope.queries.views import View, frame_of, views
+from hloscope.queries.views import View, as_written_alike, frame_of, views
 from hloscope.queries.words import array, listed
 
 
@@ -169,6 +170,7 @@ __all__ = [
     "Comparison",
     "Computation",
     "Confidence",
+    "Constraint",
     "CostDeltaEntry",
     "CostEntry",
     "CostLedger",
@@ -232,11 +234,13 @@ __all__ = [
     "argument_pairs",
     "arguments",
     "array",
+    "as_written_alike",
     "bytes_text",
     "callers",
     "changes",
     "communication_changes",
     "communication_of",
+    "constraints",
     "cost_entries",
     "cost_of",
     "count_text",
@@ -252,6 +256,8 @@ __all__ = [
     "listed",
     "memory_entries",
     "memory_of",
+    "mesh_text",
+    "meshes",
     "module_path",
     "origin",
     "output_changes",
@@ -264,6 +270,7 @@ __all__ = [
     "results",
     "scanned_from",
     "scopes",
+    "shards",
     "sides",
     "slot_behind",
     "source_frame",

@@ -31,6 +31,12 @@ FORM = frozenset({"copy", "copy-start", "bitcast", "reshape"})
 ANNOTATED = FORM | {"Sharding"}
 
 
+# equal operands do not make equal results
+_OTHER_EACH_TIME = frozenset({"parameter", "rng", "infeed", "recv", "partition-id", "replica-id"})
+# attributes that do not change a value
+_NO_MATTER = frozenset({"backend_config", "frontend_attributes", "sharding", "channel_id"})
+
+
 class NodeKind(IntEnum):
     """What a node of the data flow is."""
 
@@ -149,6 +155,26 @@ class Dataflow:
                 if self._origin(after, FORM, found) == slot:
                     found.add(slot)
         return frozenset(found)
+
+    @cached_property
+    def value_of(self) -> tuple[int, ...]:
+        """By node, a number that is equal for nodes worked out in the same way from the same.
+
+        A fusion may hold a copy of what another one holds: both have one number.
+        """
+        numbers: dict[tuple[object, ...], int] = {}
+        found: list[int] = []
+        for number, node in enumerate(self.nodes):
+            key: tuple[object, ...] = (number,)
+            if node.kind in (NodeKind.OPERATION, NodeKind.ELEMENT):
+                ins = self.instruction(number)
+                if ins.opcode not in _OTHER_EACH_TIME:
+                    attrs = tuple(a for a in ins.attrs if a[0] not in _NO_MATTER)
+                    operands = tuple(found[o] for o in node.operands)
+                    key = (ins.opcode, node.position, node.shape.dtype, node.shape.dims, attrs,
+                           ins.literal, operands)  # fmt: skip
+            found.append(numbers.setdefault(key, number))
+        return tuple(found)
 
     def origin(self, node: int, through: Iterable[str] = ANNOTATED) -> int:
         """The node whose value this is, through `through` (opcodes) and unchanged loop slots."""

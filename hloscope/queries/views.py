@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from hloscope.model.finding import Direction, Evidence
 from hloscope.model.hlo import Instruction, Module, StackFrame
 from hloscope.model.ledger import DeltaEntry, LedgerEntry, Value
 from hloscope.model.source import Source
+from hloscope.model.units import Measured
 from hloscope.queries.flow import flow
 
 # more frames than this are a list to read, not a place to look at
@@ -112,6 +114,12 @@ class View:
         }
         return tuple(sorted(found))
 
+    def more_memory_of(self, nodes: Iterable[int]) -> tuple[int, ...]:
+        """As `memory_of`, the entries alone in which this side has more."""
+        memory = self.comparison.memory
+        found = self.memory_of(nodes)
+        return tuple(p for p in found if memory and self.grown(memory.entries[p].size))
+
     def _values(self, node: int) -> Iterator[Value]:
         found = self.flow.nodes[node]
         if found.kind in (NodeKind.SLOT, NodeKind.RESULT, NodeKind.ELEMENT, NodeKind.CHOICE):
@@ -131,6 +139,23 @@ class View:
             for position, entry in enumerate(self.comparison.cost.entries)
             if (cost := self.cost(entry)) and (cost.ref in wanted or cost.kernel in wanted)
         )
+
+    def more_cost_of(self, refs: Iterable[Ref]) -> tuple[int, ...]:
+        """As `cost_of`, the entries alone in which this side moves more bytes."""
+        return tuple(p for p in self.cost_of(refs) if self.grown(self.moved(p)))
+
+    def moved(self, position: int) -> int:
+        """Bytes moved of an entry of the cost delta, rhs - lhs; 0 where they are unknown."""
+        figure = self.comparison.cost.entries[position].bytes
+        return figure.value if isinstance(figure, Measured) else 0
+
+    def path_of(self, positions: Iterable[int]) -> tuple[str, ...]:
+        """The first module path that entries of the cost delta have on this side."""
+        for position in positions:
+            cost = self.cost(self.comparison.cost.entries[position])
+            if cost is not None and cost.module_path:
+                return tuple(cost.module_path.split("/"))
+        return ()
 
     def communication_of(self, refs: Iterable[Ref]) -> tuple[int, ...]:
         """Positions of the communication delta's changes of collectives."""
@@ -169,3 +194,25 @@ def views(comparison: Comparison) -> tuple[View, View]:
 def frame_of(found: Dataflow, node: int) -> StackFrame | None:
     """The Python frame to show for a node, `None` where the source has none."""
     return hlo.origin(found.module, found.instruction(node))
+
+
+def as_written_alike(comparison: Comparison) -> bool:
+    """Whether the two programs do the same, as written, apart from how arrays are partitioned.
+
+    Their operations are counted, by opcode, type and extents and by the loop depth they stand at;
+    constraints are left out. `False` where a side does not have the module before optimization.
+    """
+    if comparison.lhs.before is None or comparison.rhs.before is None:
+        return False
+    left, right = (
+        _operations(flow(side)) for side in (comparison.lhs.before, comparison.rhs.before)
+    )
+    return left == right
+
+
+def _operations(found: Dataflow) -> Counter[tuple[str, str, tuple[int, ...], int]]:
+    return Counter(
+        (opcode, node.shape.dtype, node.shape.dims, len(node.loops))
+        for number, node in enumerate(found.nodes)
+        if (opcode := found.opcode(number)) and opcode != "Sharding"
+    )

@@ -1,0 +1,103 @@
+"""Meshes of other axes, sizes or device order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hloscope.plugin import (
+    Analyzer,
+    Comparison,
+    Confidence,
+    Direction,
+    Evidence,
+    Finding,
+    Remedy,
+    Source,
+    Specificity,
+    as_written_alike,
+    mesh_text,
+    meshes,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meshes(Analyzer):
+    """The devices are arranged in another mesh.
+
+    What it sees: the meshes that the programs' arguments and constraints name: their axes, sizes
+    and order. Where the programs do the same as written, all that differs is claimed.
+
+    Why it costs: the axis sizes say how an array is cut and how many devices take part in each
+    exchange; the order of axes says which devices are neighbours, and so which exchanges stay on
+    fast links.
+
+    What it does not see: the physical links between devices.
+
+    Example: `jax.make_mesh((2, 4), ("data", "model"))` against `((4, 2), ("data", "model"))`.
+    """
+
+    name: ClassVar[str] = "mesh"
+    codes: ClassVar[Mapping[str, str]] = {"SHARD008": "another mesh, or its axes in another order"}
+
+    def analyze(self, comparison: Comparison) -> Iterator[Finding]:
+        """One finding where the sides name different meshes."""
+        left, right = _meshes(comparison.lhs), _meshes(comparison.rhs)
+        if not left or not right or set(left) == set(right):
+            return
+        yield _finding(comparison, left, right)
+
+
+Axes = tuple[tuple[str, int], ...]
+
+
+def _meshes(source: Source) -> tuple[Axes, ...]:
+    """Meshes in order, each once."""
+    found = [leaf.mesh for leaf in (*source.capture.inputs, *source.capture.outputs)
+             if leaf.mesh] if source.capture else []  # fmt: skip
+    found += meshes(source.before) if source.before else ()
+    return tuple(dict.fromkeys(tuple(mesh.items()) for mesh in found))
+
+
+def _finding(comparison: Comparison, left: tuple[Axes, ...], right: tuple[Axes, ...]) -> Finding:
+    alike = as_written_alike(comparison)
+    before, after = _differing(left, right)
+    memory = comparison.memory
+    gap = (memory.total if memory else 0) or comparison.communication.wire_bytes.known
+    direction = Direction.WORSE if gap > 0 else Direction.BETTER if gap < 0 else Direction.NEUTRAL
+    return Finding(
+        code="SHARD008",
+        title=_title(before, after),
+        confidence=Confidence.STRUCTURAL if alike else Confidence.SUSPECTED,
+        specificity=Specificity.CAUSE,
+        direction=direction,
+        entries=tuple(range(len(memory.entries))) if alike and memory else (),
+        cost_entries=tuple(range(len(comparison.cost.entries))) if alike else (),
+        communication_entries=tuple(range(len(comparison.communication.changes))),
+        evidence=(
+            Evidence("meshes", *(_texts(side) for side in (left, right))),
+            Evidence("operations as written", *("the same" if alike else "not the same",) * 2),
+        ),
+        unknown=() if alike else ("what of the difference the mesh explains",),
+        remedies=(Remedy("use lhs' mesh", "argument-shardings"),),
+    )  # fmt: skip
+
+
+def _texts(side: tuple[Axes, ...]) -> str:
+    return "; ".join(mesh_text(dict(mesh)) for mesh in side)
+
+
+def _differing(left: tuple[Axes, ...], right: tuple[Axes, ...]) -> tuple[Axes, Axes]:
+    before = next((mesh for mesh in left if mesh not in right), left[0])
+    after = next((mesh for mesh in right if mesh not in left), right[0])
+    return before, after
+
+
+def _title(before: Axes, after: Axes) -> str:
+    texts = f"({mesh_text(dict(before))} -> {mesh_text(dict(after))})"
+    if sorted(before) == sorted(after):
+        return f"the mesh has its axes in another order {texts}"
+    if [name for name, _ in before] == [name for name, _ in after]:
+        return f"the mesh has axes of other sizes {texts}"
+    return f"the mesh has other axes {texts}"
