@@ -39,6 +39,7 @@ IMAGES = ("png", "svg", "pdf")
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--exact", is_flag=True, help="Write bytes and counts in full.")
+@click.option("--html", metavar="FILE", help="Write a report to look into, one file, offline.")
 @click.option("--figures", metavar="DIR", help="Draw memory, cost and communication into DIR.")
 @click.option("--figure-format", type=click.Choice(IMAGES), default=IMAGES[0], show_default=True)
 @click.option("--exit-code", is_flag=True, help="Exit with 1 where the two differ.")
@@ -57,6 +58,7 @@ def command(
     form: str,
     as_json: bool,
     exact: bool,
+    html: str | None,
     figures: str | None,
     figure_format: str,
     exit_code: bool,
@@ -89,6 +91,9 @@ def command(
         if folder is not None:
             progress.show("both sides", "drawing")
             _draw(comparison, folder, figure_format)
+        if html is not None:
+            progress.show("both sides", "writing the report")
+            _write_html(comparison, html)
     _print(comparison, "json" if as_json else form, everything=everything, exact=exact)
     return DIFFERS if exit_code and differs(comparison, strict=strict) else 0
 
@@ -137,6 +142,15 @@ def _folder(name: str) -> Path:
             remedy="name another folder",
         ) from error
     return Path(name)
+
+
+def _write_html(comparison: Comparison, name: str) -> None:
+    from pathlib import Path
+
+    from hloscope.report.html import comparison_html
+    from hloscope.store import write_atomically
+
+    write_atomically(Path(name), partial(_put, comparison_html(comparison).encode()))
 
 
 def _draw(comparison: Comparison, folder: Path, image: str) -> None:

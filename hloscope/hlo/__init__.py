@@ -5,7 +5,7 @@ from hloscope.hlo.dtypes import BITS
 from hloscope.hlo.frames import frames, origin
 from hloscope.hlo.heap_replay import HeapReplay, HeapState, peak
 from hloscope.hlo.memory_figures import is_temporary, is_tpu, memory_figures
-from hloscope.hlo.printer import print_module
+from hloscope.hlo.printer import print_instruction, print_module
 from hloscope.hlo.proto_reader import read_proto
 from hloscope.hlo.scopes import OpName, parse_op_name, scopes
 from hloscope.hlo.shape_text import format_shape, read_shape
@@ -26,6 +26,7 @@ __all__ = [
     "origin",
     "parse_op_name",
     "peak",
+    "print_instruction",
     "print_module",
     "read_buffers",
     "read_proto",

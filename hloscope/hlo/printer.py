@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from hloscope.hlo.quoting import quote
 from hloscope.hlo.shape_text import format_shape, read_shape
 from hloscope.hlo.text_scan import split
-from hloscope.model.hlo import Computation, Instruction, Metadata, Module, Shape, StackFrame
+from hloscope.model.hlo import (
+    NO_METADATA,
+    Computation,
+    Instruction,
+    Metadata,
+    Module,
+    Shape,
+    StackFrame,
+)
 
 # where XLA's parser wants a list of names although one name would do
 _LISTS = frozenset({"branch_computations", "called_computations"})
@@ -25,6 +33,11 @@ def print_module(module: Module) -> str:
     for number, computation in enumerate(module.computations):
         parts.append(_computation(module, computation, is_entry=number == module.entry))
     return "\n".join(parts)
+
+
+def print_instruction(module: Module, owner: Computation, instruction: Instruction) -> str:
+    """One line of HLO text, without metadata."""
+    return _instruction(module, owner, instruction._replace(metadata=NO_METADATA))
 
 
 def _header(module: Module) -> list[tuple[str, str]]:

@@ -102,8 +102,8 @@ def _row(costs: Costs, number: int, region: Region) -> tuple[str, str, str]:
     rest = f" (and {more} with it)" if more else ""
     at_least = ">=" if region.uncounted_loops else ""
     moved = signed(bytes_text(region.rhs_bytes - region.lhs_bytes))
-    where = _where(costs, head)
-    what = f"{_times(region)}{_what(head)}{rest}"
+    where = change_where(head, costs.module_path(head))
+    what = f"{_times(region)}{change_text(head)}{rest}"
     return str(number), at_least + moved, f"{what}\n{where}" if where else what
 
 
@@ -142,7 +142,8 @@ class Costs:
         return self._entries.get((side, _place(change).ref))
 
 
-def _what(change: Change) -> str:
+def change_text(change: Change) -> str:
+    """What was added, removed, or differs, on one line."""
     place = _place(change)
     if change.lhs is None or change.rhs is None:
         done = "added" if change.lhs is None else "removed"
@@ -159,10 +160,10 @@ def _place(change: Change) -> Place:
     return place
 
 
-def _where(costs: Costs, change: Change) -> str:
+def change_where(change: Change, path: str = "") -> str:
+    """The module path (or `path`), or the state that is read, and the source line."""
     place = _place(change)
-    path = costs.module_path(change) or "/".join(place.path)
-    path = path or ", ".join(place.state_paths[:_NEIGHBOURS])
+    path = path or "/".join(place.path) or ", ".join(place.state_paths[:_NEIGHBOURS])
     source = f"{place.frame.file}:{place.frame.line}" if place.frame else ""
     return " ".join(part for part in (path, source) if part)
 

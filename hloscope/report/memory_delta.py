@@ -53,18 +53,20 @@ def _share(delta: LedgerDelta, shown: Sequence[MemoryDeltaGroup]) -> str:
 def _row(group: MemoryDeltaGroup) -> tuple[str, str]:
     entry = group.example
     times = f"{group.entries}x " if group.entries > 1 else ""
-    what = f"{times}{_why(entry)}: {_buffer(entry)}"
-    where = _where(entry)
+    what = f"{times}{kind_text(entry)}: {buffer_text(entry)}"
+    where = place_text(entry)
     return signed(bytes_text(group.size)), f"{what}\n{where}" if where else what
 
 
-def _why(entry: DeltaEntry) -> str:
+def kind_text(entry: DeltaEntry) -> str:
+    """Why the entry differs: its kind, parts and note."""
     parts = [str(part) for part, size in entry.parts if size]
     reason = f"{entry.kind} ({', '.join(parts)})" if parts else str(entry.kind)
     return f"{reason}; {entry.note}" if entry.note else reason
 
 
-def _buffer(entry: DeltaEntry) -> str:
+def buffer_text(entry: DeltaEntry) -> str:
+    """The buffer with its shape, or with both where they differ."""
     lhs, rhs = entry.lhs, entry.rhs
     if not (lhs and rhs) or lhs.shape_text == rhs.shape_text:
         return f"{entry.shown.name} {short(without_layout(entry.shown.shape_text))}".rstrip()
@@ -74,6 +76,7 @@ def _buffer(entry: DeltaEntry) -> str:
     return f"{entry.shown.name} {short(before)} -> {short(after)}"
 
 
-def _where(entry: DeltaEntry) -> str:
+def place_text(entry: DeltaEntry) -> str:
+    """Module or state path, and the source line."""
     path = "/".join(entry.shown.state or entry.path)
     return " ".join(part for part in (path, entry.shown.source) if part)
