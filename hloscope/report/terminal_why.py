@@ -16,16 +16,16 @@ _LEAST_TEXT = 20  # columns
 def why_lines(why: Why, width: int) -> tuple[str, ...]:
     """At most `LINES` lines: reasons, what is left, the next command (which may be wider)."""
     kept = bool(why.rest or why.hidden or len(why.reasons) > 1) + bool(why.command)
-    lines: list[str] = []
-    shown = 0
     columns = _columns(why.reasons)
-    for reason in why.reasons:
-        room = LINES - kept - len(lines)
-        if not room:
-            break
-        lines += _reason(reason, columns, width, room)
-        shown += 1
-    rest = _rest(why, len(why.reasons) - shown + why.hidden)
+    shown = why.reasons[: LINES - kept]
+    room = LINES - kept - len(shown)
+    lines: list[str] = []
+    for reason in shown:
+        # each has a line; those that need more take what is spare, the first one first
+        taken = list(_reason(reason, columns, width, 1 + room))
+        room -= len(taken) - 1
+        lines += taken
+    rest = _rest(why, len(why.reasons) - len(shown) + why.hidden)
     if rest:
         lines.append(cut(rest, width))
     if why.command:

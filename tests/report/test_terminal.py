@@ -37,11 +37,20 @@ def shown(document: Document, width: int = 80, *, colour: bool = False) -> str:
 
 def test_why_at_80_columns() -> None:
     assert why_lines(FOUR, 80) == (
-        " +1.50 GiB  proven      DON001 the donation of state['params']['decoder']['layer",
-        "                        s']['mlp']['up']['kernel'] is lost: no output has its",
-        "                        dtype",
-        "unexplained: +1.00 MiB of +1.53 GiB of memory; 5 more findings: --all",
+        " +1.50 GiB  proven      DON001 the donation of state['params']['decoder']['laye…",
+        "+30.00 MiB  structural  LAY001 a copy more",
+        "            suspected   ENV001 another jaxlib",
+        "unexplained: +1.00 MiB of +1.53 GiB of memory; 3 more findings: --all",
         f"next: {FOUR.command}",
+    )
+
+
+def test_a_reason_alone_may_take_the_lines_of_others() -> None:
+    why = Why(reasons=FOUR.reasons[:1], rest=FOUR.rest, command=FOUR.command)
+    assert why_lines(why, 80)[:3] == (
+        "+1.50 GiB  proven  DON001 the donation of",
+        "                   state['params']['decoder']['layers']['mlp']['up']['kernel']",
+        "                   is lost: no output has its dtype",
     )
 
 
