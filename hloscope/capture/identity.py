@@ -67,10 +67,18 @@ def is_steering(variable: str) -> bool:
     return variable.startswith(_STEERING) and variable not in _NOT_STEERING
 
 
-def reference_key(request: Request, environment: Mapping[str, str], platform: str) -> str:
+def reference_key(
+    request: Request, environment: Mapping[str, str], platform: str, packages: Mapping[str, str]
+) -> str:
     """Key of a reference program, known before anything is traced.
 
     It holds for those alone: their source is ours, and reads nothing but what is in the key.
+
+    Args:
+      request: what to capture.
+      environment: variables that steer JAX or XLA.
+      platform: `tpu`, `gpu` or `cpu`.
+      packages: versions of what is other than in this process.
     """
     return _digest(
         program=request.program,
@@ -78,28 +86,38 @@ def reference_key(request: Request, environment: Mapping[str, str], platform: st
             "python": machine.python_version(),
             **installed(_PACKAGES),
             **toolchain(platform).versions,
+            **packages,
         },
         **_circumstances(request, environment),
     )
 
 
 def revision_key(
-    request: Request, revision: Revision, environment: Mapping[str, str], platform: str
+    request: Request,
+    revision: Revision,
+    environment: Mapping[str, str],
+    platform: str,
+    packages: Mapping[str, str],
 ) -> str | None:
     """Key of a program at a revision, known before anything is traced; `None` where there is none.
 
     It holds as far as the program is made of the revision's files and of installed packages; there
     is no key where the import path has other folders.
     """
-    packages = _distributions(revision.repository.root)
-    if packages is None or outside_code(revision.repository, request.path, _OWN_FOLDER):
+    installed = _distributions(revision.repository.root)
+    if installed is None or outside_code(revision.repository, request.path, _OWN_FOLDER):
         return None
     return _digest(
         program=request.program.partition("@")[0],
         commit=revision.commit,
         inside=str(revision.repository.inside),
         path=revision_path(revision.repository, Path("/"), request.path),
-        versions={"python": machine.python_version(), **packages, **toolchain(platform).versions},
+        versions={
+            "python": machine.python_version(),
+            **installed,
+            **toolchain(platform).versions,
+            **packages,
+        },
         **_circumstances(request, environment),
     )
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hloscope.capture.environments import Environment, laid_over
 from hloscope.capture.messages import Checkout, Request
-from hloscope.capture.revisions import Revision, revision_path
+from hloscope.capture.revisions import Revision, package_folders, revision_path
 from hloscope.capture.scrub import source_prefixes, this_identity
 from hloscope.errors import HloscopeError
+from hloscope.model.capture import Capture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,33 +22,40 @@ class Origin:
 
     Attributes:
       revision: the program's; `None` for the files as they are.
+      environment: the tools; `None` for those of this process.
     """
 
     revision: Revision | None = None
+    environment: Environment | None = None
 
     @property
     def python(self) -> str:
         """The interpreter of the compiler process."""
-        return sys.executable
+        return sys.executable if self.environment is None else self.environment.python
+
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """Versions of the packages that this process does not have in the same way."""
+        return {} if self.environment is None else self.environment.packages
 
     def place(self, request: Request, folder: Path) -> Request:
         """The request of a capture whose temporary folder is `folder`."""
-        if self.revision is None:
-            return request
-        tree = _tree(folder)
-        path = revision_path(self.revision.repository, tree, request.path)
-        return replace(
-            request,
-            path=path,
-            source_prefixes=source_prefixes(path, this_identity(os.environ)),
-            checkout=Checkout(
-                repository=str(self.revision.repository.root),
-                commit=self.revision.commit,
-                name=self.revision.name,
-                tree=str(tree),
-                inside=str(self.revision.repository.inside),
-            ),
-        )
+        path, checkout = request.path, None
+        if self.revision is not None:
+            path = revision_path(self.revision.repository, _tree(folder), path)
+            checkout = _checkout(self.revision, _tree(folder))
+        if self.environment is not None:
+            path = laid_over(path, self.environment.site, package_folders())
+        prefixes = source_prefixes(path, this_identity(os.environ))
+        return replace(request, path=path, source_prefixes=prefixes, checkout=checkout)
+
+    def finish(self, capture: Capture) -> Capture:
+        """The capture with what it has to say of its tools."""
+        if self.environment is None or not self.environment.conflicts:
+            return capture
+        said = (*capture.provenance.warnings, *self.environment.conflicts)
+        provenance = replace(capture.provenance, warnings=tuple(dict.fromkeys(said)))
+        return replace(capture, provenance=provenance)
 
     def leaves(self, folder: Path) -> tuple[Path, ...]:
         """What a capture makes outside of its folder: git's record of the worktree."""
@@ -63,6 +72,16 @@ class Origin:
         named = (_replaced(text, trees, f"{self.revision.name}:") for text in _texts(error))
         problem, where, remedy = named
         return HloscopeError(problem or "", where=where, remedy=remedy)
+
+
+def _checkout(revision: Revision, tree: Path) -> Checkout:
+    return Checkout(
+        repository=str(revision.repository.root),
+        commit=revision.commit,
+        name=revision.name,
+        tree=str(tree),
+        inside=str(revision.repository.inside),
+    )
 
 
 def _texts(error: HloscopeError) -> tuple[str | None, str | None, str | None]:

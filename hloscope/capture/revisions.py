@@ -201,8 +201,16 @@ def is_installed(entry: Path) -> bool:
 @cache
 def _installed() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
-    folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib", "scripts")}
-    return tuple(sorted({*folders, *site.getsitepackages(), site.getusersitepackages()}))
+    folders = {paths[name] for name in ("stdlib", "platstdlib", "scripts")}
+    return tuple(sorted({*folders, *package_folders()}))
+
+
+@cache
+def package_folders() -> tuple[str, ...]:
+    """Where this environment's packages are installed."""
+    paths = sysconfig.get_paths()
+    folders = {paths["purelib"], paths["platlib"], *site.getsitepackages()}
+    return tuple(sorted({*folders, site.getusersitepackages()}))
 
 
 def outside_code(repository: Repository, path: Sequence[str], own: Path) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from hloscope.capture.assemble import assemble, refresh
 from hloscope.capture.child import Child
+from hloscope.capture.environments import Environment, Making, make_environment
 from hloscope.capture.failures import folder_trouble
 from hloscope.capture.identity import (
     CaptureCache,
@@ -24,7 +25,7 @@ from hloscope.capture.identity import (
 from hloscope.capture.messages import Request
 from hloscope.capture.origin import Origin
 from hloscope.capture.program_loading import check_spec, is_reference
-from hloscope.capture.revisions import find_revision, split_revision
+from hloscope.capture.revisions import Revision, find_revision, split_revision
 from hloscope.capture.scrub import source_prefixes, this_identity
 from hloscope.capture.session import Progress, Session
 from hloscope.capture.targets import child_environment, parse_target, require_toolchain
@@ -44,6 +45,7 @@ class Options:
       xla_flags: XLA's compile options by name, without dashes.
       timeout: seconds that the whole may take, `None` for no limit.
       cache: where captures may come from and go to, `None` for nowhere.
+      packages: requirements, `jax==0.11.2`, for a capture by other tools than this process's.
       progress: told each step's name as it begins.
       cancelled: once set, the capture ends with an error; for a capture outside the main thread,
         which Ctrl-C does not reach.
@@ -53,6 +55,7 @@ class Options:
     xla_flags: Mapping[str, str] = field(default_factory=dict)
     timeout: float | None = None
     cache: CaptureCache | None = None
+    packages: tuple[str, ...] = ()
     progress: Progress = lambda _: None
     cancelled: threading.Event = field(default_factory=threading.Event)
 
@@ -72,7 +75,7 @@ def capture_spec(spec: str, target: Target | str, **options: Any) -> Capture:
     """
     program, name = split_revision(spec)
     revision = None if name is None else find_revision(name, where=spec)
-    taking = _taking(target, Options(**options), Origin(revision=revision))
+    taking = _taking(target, Options(**options), revision)
     if revision is None:
         check_spec(program)
     reference = revision is None and is_reference(program)
@@ -121,7 +124,7 @@ def capture_function(
             context=context,
         )
     named = replace(program, name=name or program.name or _name_of(program.function))
-    taking = _taking(target, Options(**options), Origin())
+    taking = _taking(target, Options(**options))
     # JAX is loaded where there is a function to capture, and not before
     from hloscope.capture.pickling import dump_program
 
@@ -151,9 +154,10 @@ class _Taking:
     def quick_key(self, request: Request) -> str | None:
         """Key of a reference program or a revision, `None` where only a trace tells."""
         platform = self.target.chip.platform
-        if self.origin.revision is not None:
-            return revision_key(request, self.origin.revision, self.environment, platform)
-        return reference_key(request, self.environment, platform)
+        origin = self.origin
+        if origin.revision is None:
+            return reference_key(request, self.environment, platform, origin.packages)
+        return revision_key(request, origin.revision, self.environment, platform, origin.packages)
 
     def request(self, program: str, path: tuple[str, ...], *, pickled: bool) -> Request:
         return Request(
@@ -188,7 +192,7 @@ class _Taking:
             raise folder_trouble(error) from error
         if cache is not None and quick_key is not None:
             cache.alias(quick_key, key)
-        return capture
+        return self.origin.finish(capture)
 
     def _named(self, found: Capture, request: Request) -> Capture:
         """A cached capture under the name and revision that it is asked for by."""
@@ -196,7 +200,7 @@ class _Taking:
         if revision is not None:
             provenance = replace(found.provenance, git_revision=revision.commit, git_dirty=False)
             found = replace(found, provenance=provenance)
-        return replace(found, program=request.program)
+        return self.origin.finish(replace(found, program=request.program))
 
     def _placed(self, child: Child, request: Request, program: bytes | None) -> tuple[str, Capture]:
         try:
@@ -236,9 +240,10 @@ class _Taking:
         return key, capture
 
 
-def _taking(target: Target | str, options: Options, origin: Origin) -> _Taking:
+def _taking(target: Target | str, options: Options, revision: Revision | None = None) -> _Taking:
     target = parse_target(target) if isinstance(target, str) else target
-    require_toolchain(target.chip.platform, target.spec)
+    if not options.packages:  # which may bring one
+        require_toolchain(target.chip.platform, target.spec)
     for flag in sorted(options.xla_flags):
         if flag.startswith(_DUMP_FLAG):
             raise HloscopeError(
@@ -251,8 +256,21 @@ def _taking(target: Target | str, options: Options, origin: Origin) -> _Taking:
         options=options,
         overrides=overrides,
         environment=steering(overrides),
-        origin=origin,
+        origin=Origin(revision=revision, environment=_environment(target, options)),
     )
+
+
+def _environment(target: Target, options: Options) -> Environment | None:
+    if not options.packages:
+        return None
+    from hloscope.store import user_cache
+
+    making = Making(
+        folder=user_cache().folder / "environments",
+        progress=options.progress,
+        cancelled=options.cancelled,
+    )
+    return make_environment(options.packages, target.chip.platform, making)
 
 
 def _sources_folder() -> tuple[str, ...]:

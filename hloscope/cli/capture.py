@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from hloscope.cli.progress import STEPS, Progress
-from hloscope.cli.sides import compile_options, parse_flags
+from hloscope.cli.sides import compile_options, packages, parse_flags, tool_option
 from hloscope.errors import HloscopeError
 from hloscope.model.capture import Capture, Depth
 from hloscope.model.units import Maybe, Measured, Missing
@@ -22,6 +22,7 @@ from hloscope.report.document import Block, Document, Note, Section, Table, Tone
 @click.option("-t", "--target", required=True, help="What to compile for: tpu:v5p:2x2x2, cpu:8.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The file to write.")
 @compile_options
+@tool_option
 @click.option("--no-cache", is_flag=True, help="Compile anew, and keep nothing in the cache.")
 @click.option("--json", "as_json", is_flag=True, help="Print the file's manifest as JSON.")
 def command(
@@ -38,7 +39,8 @@ def command(
 
     PROGRAM is a reference decoder (gpt3-6b:nnx?layers=4; hloscope programs lists them) or
     package.module:factory?option=value, whose factory is called with the target's devices and
-    the options, and returns a hloscope.Program.
+    the options, and returns a hloscope.Program. With @REV at the end it is that program as it is
+    at a git revision.
     """
     from hloscope import store
     from hloscope.capture import capture_spec
@@ -58,6 +60,7 @@ def command(
             depth=Depth(depth),
             xla_flags=parse_flags(flags),
             timeout=timeout,
+            packages=packages(),
             cache=None if no_cache else store.user_cache(),
             progress=tell,
         )

@@ -11,6 +11,9 @@ import click
 
 # depth hlo ends with 'compile'; reading and packing are quick
 STEPS = {
+    "environment": "making an environment",
+    "resolve": "choosing packages",
+    "install": "installing packages",
     "checkout": "checking the revision out",
     "start": "loading JAX and the compiler",
     "program": "making the program",

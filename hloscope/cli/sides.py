@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -22,6 +23,31 @@ _OPTIONS = (
     click.option("--module", help="Which module, where a side has several."),
     click.option("--no-cache", is_flag=True, help="Compile anew, and keep nothing in the cache."),
 )
+_WITH = "hloscope.packages"
+_WITH_HELP = {
+    "with": "Compile programs with this package: jax==0.11.2. Repeatable.",
+    "lhs_with": "The same, LHS alone.",
+    "rhs_with": "The same, RHS alone.",
+}
+
+
+def _remember(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> None:
+    context.meta[f"{_WITH}.{parameter.name}"] = value
+
+
+# kept in the context, as every verb that opens sides has them and none needs to see them
+_TOOL_OPTIONS = tuple(
+    click.option(
+        f"--{name.replace('_', '-')}",
+        name,
+        multiple=True,
+        metavar="PACKAGE",
+        expose_value=False,
+        callback=_remember,
+        help=text,
+    )
+    for name, text in _WITH_HELP.items()
+)
 _COMPILE_OPTIONS = (
     click.option(
         "--depth",
@@ -36,8 +62,20 @@ _COMPILE_OPTIONS = (
 
 
 def side_options(command: Command) -> Command:
-    """Adds `--target`, `--module` and `--no-cache`."""
-    return _with(command, _OPTIONS)
+    """Adds `--target`, `--module`, `--no-cache`, `--with`, `--lhs-with` and `--rhs-with`."""
+    return _with(command, (*_OPTIONS, *_TOOL_OPTIONS))
+
+
+def tool_option(command: Command) -> Command:
+    """Adds `--with`, for a verb that has no sides."""
+    return _with(command, _TOOL_OPTIONS[:1])
+
+
+def packages(side: str | None = None) -> tuple[str, ...]:
+    """What `--with` asked for, and `--lhs-with` or `--rhs-with` for the side named."""
+    meta = click.get_current_context().meta
+    both: tuple[str, ...] = meta.get(f"{_WITH}.with", ())
+    return both if side is None else (*both, *meta.get(f"{_WITH}.{side}_with", ()))
 
 
 def compile_options(command: Command) -> Command:
@@ -74,10 +112,12 @@ def open_sides(
             cache=cache,
             timeout=timeout,
             progress=progress.show,
+            packages=packages("lhs"),
         )
         if len(specs) == 1:
             return (open_source(specs[0], options),)
-        return open_pair(specs[0], specs[1], options)
+        lhs, rhs = specs
+        return open_pair(lhs, rhs, options, replace(options, packages=packages("rhs")))
 
 
 def pair_sides(sides: Sequence[Source]) -> Pairing:

@@ -32,6 +32,7 @@ class OpenOptions:
       module: which module of a source that has several.
       depth: how far programs are compiled.
       xla_flags: compile options for sides that are programs.
+      packages: requirements, `jax==0.11.2`, that a side that is a program is captured with.
       cache: whether captures may come from, and go to, the cache.
       timeout: seconds that one compile may take, `None` for no limit.
       progress: told (side's spec, name of the step that begins).
@@ -42,6 +43,7 @@ class OpenOptions:
     module: str | None = None
     depth: Depth = Depth.HLO
     xla_flags: Mapping[str, str] = field(default_factory=dict)
+    packages: tuple[str, ...] = ()
     cache: bool = True
     timeout: float | None = None
     progress: Callable[[str, str], None] = lambda _side, _step: None
@@ -55,7 +57,13 @@ def open_source(spec: str, options: OpenOptions = OpenOptions()) -> Source:
       HloscopeError: if the spec names neither, or reading or compiling fails.
     """
     path = Path(spec)
-    if path.exists():
+    if is_file(spec):
+        if options.packages:
+            raise HloscopeError(
+                f"'{spec}' is a file, and is read as it is",
+                where=f"--with {options.packages[0]}",
+                remedy="other packages are for programs",
+            )
         return _open_path(path, options)
     if not _PROGRAM.match(spec) or path.suffix in _FILE_SUFFIXES:
         raise HloscopeError(
@@ -66,24 +74,43 @@ def open_source(spec: str, options: OpenOptions = OpenOptions()) -> Source:
     return _compile(spec, options)
 
 
-def open_pair(lhs: str, rhs: str, options: OpenOptions = OpenOptions()) -> tuple[Source, Source]:
+def is_file(spec: str) -> bool:
+    """Whether a side is read rather than compiled."""
+    return Path(spec).exists()
+
+
+def open_pair(
+    lhs: str,
+    rhs: str,
+    options: OpenOptions = OpenOptions(),
+    rhs_options: OpenOptions | None = None,
+) -> tuple[Source, Source]:
     """Opens both sides, at once where there is memory for two compiles.
+
+    Args:
+      lhs: the baseline.
+      rhs: the candidate.
+      options: how both are opened.
+      rhs_options: how rhs is opened, where that differs.
 
     Raises:
       HloscopeError: as `open_source`; the other side's compile is then given up.
     """
-    if lhs == rhs:
+    sides = ((lhs, options), (rhs, rhs_options or options))
+    if sides[0] == sides[1]:
         source = open_source(lhs, options)
         return source, source
     if psutil.virtual_memory().available < 2 * CHILD_MEMORY:
-        return open_source(lhs, options), open_source(rhs, options)
+        left, right = (open_source(*side) for side in sides)
+        return left, right
     pool = ThreadPoolExecutor(2)
     try:
-        left, right = (pool.submit(open_source, spec, options) for spec in (lhs, rhs))
-        wait((left, right), return_when=FIRST_EXCEPTION)
-        return left.result(), right.result()
+        running = [pool.submit(open_source, *side) for side in sides]
+        wait(running, return_when=FIRST_EXCEPTION)
+        return running[0].result(), running[1].result()
     except BaseException:  # Ctrl-C reaches this thread alone, and the other side must not go on
-        options.cancelled.set()
+        for _, each in sides:
+            each.cancelled.set()
         raise
     finally:
         pool.shutdown()
@@ -106,14 +133,16 @@ def _compile(spec: str, options: OpenOptions) -> Source:
             f"program '{spec}' needs a target to be compiled for",
             remedy="--target tpu:v5p:2x2x2 (hloscope targets lists them)",
         )
+    label = " ".join((spec, *(("with", *options.packages) if options.packages else ())))
     taken = capture_spec(
         spec,
         options.target,
         depth=options.depth,
         xla_flags=options.xla_flags,
         timeout=options.timeout,
+        packages=options.packages,
         cache=store.user_cache() if options.cache else None,
-        progress=lambda step: options.progress(spec, step),
+        progress=lambda step: options.progress(label, step),
         cancelled=options.cancelled,
     )
-    return sources.from_capture(taken, label=spec)
+    return sources.from_capture(taken, label=label)
