@@ -143,6 +143,8 @@ class Compilation:
     def _dump_options(self) -> dict[str, str | bool]:
         options: dict[str, str | bool] = {
             "xla_dump_to": str(self._folder / DUMP),
+            # the program may have narrowed it: MaxText does, to its train step
+            "xla_dump_hlo_module_re": ".*",
             "xla_dump_hlo_as_proto": True,
             # live ranges and memory reports come as text alone
             "xla_dump_hlo_as_text": True,

@@ -33,10 +33,17 @@ def is_reference(spec: str) -> bool:
     """Whether a spec names a reference decoder rather than `package.module:factory`."""
     decoders = importlib.import_module("hloscope.decoders")
     head, _, rest = spec.partition(":")
+    if is_maxtext(spec):
+        return False
     if head in decoders.NAMES or not _SPEC.match(spec):
         return True
     # `gpt3-6:nnx` is a decoder mistyped, unless there is such a module
     return rest.partition("?")[0] in decoders.STACKS and not _exists(head.partition(".")[0])
+
+
+def is_maxtext(spec: str) -> bool:
+    """Whether a spec names a model of the user's own MaxText."""
+    return spec.partition(":")[0] == "maxtext"
 
 
 def check_spec(spec: str) -> None:
@@ -45,7 +52,9 @@ def check_spec(spec: str) -> None:
     Raises:
       HloscopeError: the spec names an unknown decoder, stack or option.
     """
-    if is_reference(spec):
+    if is_maxtext(spec):
+        importlib.import_module("hloscope.decoders.maxtext").parse_maxtext(spec)
+    elif is_reference(spec):
         importlib.import_module("hloscope.decoders").parse_spec(spec)
 
 
@@ -64,6 +73,8 @@ def load_program(
       HloscopeError: no such program, or its factory failed.
     """
     plain = spec if checkout is None else spec.partition("@")[0]
+    if is_maxtext(plain):
+        return _load_maxtext(plain, devices, checkout, spec)
     if is_reference(plain):
         decoders = importlib.import_module("hloscope.decoders")
         if checkout is not None:
@@ -82,6 +93,23 @@ def load_program(
     written = {name: str(value) for name, value in sorted(options.items())}
     name = program.name or spec
     program = replace(program, name=name, options={**written, **program.options})
+    return program, Path(module.__file__) if module.__file__ else None
+
+
+def _load_maxtext(
+    plain: str, devices: Sequence[Any], checkout: Checkout | None, spec: str
+) -> tuple[Program, Path | None]:
+    adapter = importlib.import_module("hloscope.decoders.maxtext")
+    try:
+        program = adapter.maxtext_program(plain, devices)
+    except HloscopeError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise failed("MaxText", error, spec) from error
+    assert isinstance(program, Program)  # noqa: S101 - the adapter's promise
+    module = sys.modules["maxtext"]
+    if checkout is not None:
+        refuse_elsewhere(module, checkout, spec)
     return program, Path(module.__file__) if module.__file__ else None
 
 

@@ -29,7 +29,7 @@ _LIBRARIES = {
     "flax": "flax",
     "optax": "optax",
     "orbax-checkpoint": "orbax.checkpoint",
-    "maxtext": "MaxText",
+    "maxtext": "maxtext",  # from 0.2.1 on
     "equinox": "equinox",
     "dm-haiku": "haiku",
 }
