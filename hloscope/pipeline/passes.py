@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hloscope import attribute, diff, hlo
+from hloscope import attribute, hlo
 from hloscope.errors import HloscopeError
 from hloscope.explain import passes_search
 from hloscope.explain.passes_align import align, pass_steps
@@ -14,7 +14,7 @@ from hloscope.explain.passes_search import INPUT
 from hloscope.match import match
 from hloscope.model.canonical import CanonicalModule
 from hloscope.model.capture import Capture, Depth, PayloadName
-from hloscope.model.changes import Change, Place
+from hloscope.model.changes import Place
 from hloscope.model.comparison import Comparison
 from hloscope.model.cost import Quantity
 from hloscope.model.hlo import Module
@@ -29,6 +29,7 @@ from hloscope.model.source import Source, SourceKind
 from hloscope.model.units import Bytes, Maybe
 from hloscope.normalize import NormalizeOptions, normalize
 from hloscope.pipeline.comparing import compare, parameter_paths
+from hloscope.pipeline.first_operation import ATTRIBUTES_ALONE, first_change, first_stablehlo
 
 ESTIMATED = (
     "peak is estimated from how long arrays live in the order that each module lists its "
@@ -37,6 +38,7 @@ ESTIMATED = (
 _SAMPLED = "the gap was followed on a grid of moments and closer where it changes"
 
 Progress = Callable[[str], None]
+FirstOperationOf = Callable[[Source, Source], InputsPart]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +132,7 @@ def bisect_passes(
     metric: PassMetric = PassMetric.GRAPH,
     *,
     progress: Progress = lambda _: None,
-    first_operation: Callable[[Source, Source], InputsPart | None] = lambda _lhs, _rhs: None,
+    first_operation: FirstOperationOf | None = None,
 ) -> PassReport:
     """The first pass after which two sides differ, and the one after which a metric parts.
 
@@ -139,13 +141,13 @@ def bisect_passes(
       rhs: the candidate, alike.
       metric: what is followed beside the graph.
       progress: told what is being done.
-      first_operation: reads the first operation that differs off the StableHLO of both sides;
-        `None` from it means that this cannot be done here.
+      first_operation: reads the first operation that differs off the StableHLO of both sides; by
+        default in a child process, since it takes jaxlib.
 
     Raises:
       HloscopeError: a side does not hold the module after every pass.
     """
-    return _Bisection(lhs, rhs, metric, progress).run(first_operation)
+    return _Bisection(lhs, rhs, metric, progress).run(first_operation or first_stablehlo)
 
 
 class _Bisection:
@@ -160,7 +162,7 @@ class _Bisection:
         self.figures: dict[int, tuple[float, float]] = {}
         self.notes: list[str] = []
 
-    def run(self, first_operation: Callable[[Source, Source], InputsPart | None]) -> PassReport:
+    def run(self, first_operation: FirstOperationOf) -> PassReport:
         count = len(self.steps)
         graph = passes_search.first_difference(count, self._same_graph)
         rejoined = None if graph is None else passes_search.rejoined(count, self._same_graph)
@@ -251,24 +253,23 @@ class _Bisection:
         left, right = self._modules(shown)
         return compare(self.lhs.source(left), self.rhs.source(right))
 
-    def _inputs(self, first_operation: Callable[[Source, Source], InputsPart | None]) -> InputsPart:
+    def _inputs(self, first_operation: FirstOperationOf) -> InputsPart:
         self.progress("looking for the first operation that differs")
-        return first_operation(*self.sources) or self._first_instruction()
+        try:
+            return first_operation(*self.sources)
+        except HloscopeError as error:
+            self.notes.append(f"StableHLO cannot be read here: {error.problem}")
+            return self._first_instruction()
 
     def _first_instruction(self) -> InputsPart:
         given = PayloadName.BEFORE_OPTIMIZATIONS
         left, right = self.lhs.canonical(given), self.rhs.canonical(given)
-        changes = [
-            change
-            for region in diff.compare(left, right, match(left, right)).regions
-            for change in region.heads
-        ]
-        first = min(changes, key=_place_in_program, default=None)
+        first = first_change(left, right, match(left, right))
         return InputsPart(
             kind="HLO before optimization",
             lhs=_operation(first.lhs) if first else None,
             rhs=_operation(first.rhs) if first else None,
-            note="" if first else "module attributes alone differ: donation, layouts or shardings",
+            note="" if first else ATTRIBUTES_ALONE,
         )
 
     def _circumstances(self) -> tuple[str, ...]:
@@ -282,13 +283,6 @@ class _Bisection:
 
     def _tell(self, what: str, step: int) -> None:
         self.progress(f"{what}, pass {step + 1} of {len(self.steps)}")
-
-
-def _place_in_program(change: Change) -> tuple[int, int]:
-    place = change.rhs or change.lhs
-    assert place is not None  # noqa: S101 - a change is somewhere
-    # callees come first in a module, and the program is read from its entry
-    return -place.ref.computation, place.ref.instruction
 
 
 def _operation(place: Place | None) -> FirstOperation | None:

@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from jaxlib.mlir import ir
 
 from hloscope.capture.edits.aliasing import alias_with, offer, output_of
-from hloscope.capture.edits.program import Report, Sides, source_of
+from hloscope.capture.edits.program import Program, Report, Sides, source_of
 from hloscope.capture.edits.read_only import read_only_results
 
 _LEFT_TO_XLA = "allow_spmd_sharding_propagation_to_output"
 
 
 def drop_outputs(sides: Sides) -> Report:
-    """Reads what a loop hands through unchanged off its input, then drops outputs of rhs alone."""
+    """Reads what a loop hands through unchanged off its input, then drops outputs of rhs alone.
+
+    Loops that hand as much through on lhs stay as they are.
+    """
     report = Report()
-    for op in sides.rhs.operations:
-        if op.name == "stablehlo.while":
-            _read_off_input(op, sides, report)
+    there = Counter(_extents(loop.results[slot]) for loop, slot, _ in _read_only(sides.lhs))
+    for loop, slot, source in _read_only(sides.rhs):
+        result = loop.results[slot]
+        if there[_extents(result)]:
+            there[_extents(result)] -= 1
+        elif list(result.uses):
+            result.replace_all_uses_with(loop.operands[source])
+            where = source_of(loop) or loop.name
+            report.done.append(f"{where}: loop result {slot} {result.type} is its operand {source}")
     _drop(sides, report)
     return report
 
 
-def _read_off_input(loop: Any, sides: Sides, report: Report) -> None:
-    where = source_of(loop) or loop.name
-    for slot, source in read_only_results(loop, sides.rhs):
-        result = loop.results[slot]
-        if not list(result.uses):
-            continue
-        result.replace_all_uses_with(loop.operands[source])
-        report.done.append(f"{where}: loop result {slot} {result.type} is its operand {source}")
+def _read_only(program: Program) -> list[tuple[Any, int, int]]:
+    return [
+        (op, slot, source)
+        for op in program.operations
+        if op.name == "stablehlo.while"
+        for slot, source in read_only_results(op, program)
+    ]
+
+
+def _extents(value: Any) -> tuple[int, ...]:
+    return tuple(ir.RankedTensorType(value.type).shape)
 
 
 def _drop(sides: Sides, report: Report) -> None:
