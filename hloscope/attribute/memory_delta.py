@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from hloscope.attribute.cost_shapes import element_count
 from hloscope.attribute.memory_match import Partners, match_entries
 from hloscope.attribute.memory_parts import growth_parts
 from hloscope.model.canonical import Ref
+from hloscope.model.hlo import Shape
 from hloscope.model.ledger import (
     Category,
     DeltaEntry,
@@ -89,7 +91,7 @@ def _added(
         Category.ALIASED: DeltaKind.ARGUMENT_ADDED,
         Category.OUTPUT: DeltaKind.OUTPUT_ADDED,
     }
-    reach = _Reach(lhs, to_lhs)
+    reach = _Reach(rhs, lhs, to_lhs)
     for position in positions:
         entry = rhs.entries[position]
         donated = reach.aliased(entry) if entry.category is Category.OUTPUT else None
@@ -112,7 +114,7 @@ def _removed(
         Category.ALIASED: DeltaKind.ARGUMENT_REMOVED,
         Category.OUTPUT: DeltaKind.OUTPUT_REMOVED,
     }
-    reach = _Reach(rhs, to_rhs)
+    reach = _Reach(lhs, rhs, to_rhs)
     for position in positions:
         entry = lhs.entries[position]
         size = Bytes(-entry.size)
@@ -152,20 +154,26 @@ def _elsewhere(held: Held, ledger: MemoryLedger, side: str) -> str:
 
 
 class _Reach:
-    """What the other side does with a value."""
+    """What the other side does with a value.
 
-    def __init__(self, ledger: MemoryLedger, partners: Mapping[Ref, Ref]) -> None:
+    One memory serves many values in turn, and a loop's elements have other positions on the other
+    side: a value's partner is the same buffer only where it has as many elements.
+    """
+
+    def __init__(
+        self, own: MemoryLedger, ledger: MemoryLedger, partners: Mapping[Ref, Ref]
+    ) -> None:
         self.ledger = ledger
+        self._own = own
         self._partners = partners
         self._entries = {v: e for e in ledger.entries for v in e.members}
-        self._outputs = {n: e for e in ledger.entries for n in e.outputs}
         self._states = {e.state: e for e in ledger.entries if e.state}
 
     def aliased(self, entry: LedgerEntry) -> LedgerEntry | None:
         """The donated argument that holds an output's partner, `None` where none does."""
         for value in self._values(entry):
             found = self._entries.get(value)
-            if found is not None and found.category is Category.ALIASED:
+            if found is not None and found.category is Category.ALIASED and _alike(entry, found):
                 return found
         by_path = self._states.get(entry.state) if entry.state else None
         if by_path is not None and by_path.category is Category.ALIASED:
@@ -179,7 +187,21 @@ class _Reach:
         )
 
     def _values(self, entry: LedgerEntry) -> Iterator[Value]:
+        """The partners of the values that use the memory and fill it."""
         for value in entry.members:
             partner = self._partners.get(value.ref)
-            if partner is not None:
-                yield Value(partner, value.part)
+            if partner is None:
+                continue
+            other = Value(partner, value.part)
+            here, there = self._own.values.get(value), self.ledger.values.get(other)
+            if here is None or there is None or _same_extents(here.shape, there.shape):
+                yield other
+
+
+def _alike(lhs: LedgerEntry, rhs: LedgerEntry) -> bool:
+    return lhs.shape is not None and rhs.shape is not None and _same_extents(lhs.shape, rhs.shape)
+
+
+def _same_extents(lhs: Shape, rhs: Shape) -> bool:
+    """Whether two shapes hold as many elements, or are tables of as many."""
+    return element_count(lhs) == element_count(rhs) and len(lhs.elements) == len(rhs.elements)

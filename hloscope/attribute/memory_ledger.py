@@ -164,7 +164,8 @@ class _Builder:
             for assigned in allocation.assigned:
                 value = self.values.by_buffer.get(assigned.logical_buffer_id)
                 if value is not None:
-                    found[value] = Held(allocation.color, assigned.size, category)
+                    shape = self.values.shape(value)
+                    found[value] = Held(allocation.color, assigned.size, category, shape)
         return found
 
     def timeline(self) -> Iterator[TimelinePoint]:
@@ -176,7 +177,8 @@ class _Builder:
                 continue
             for state in hlo.HeapReplay(trace, self.values.sizes).states():
                 event = trace.events[state.event]
-                yield TimelinePoint(event.computation, event.instruction, lasting + state.size)
+                held = lasting + state.size
+                yield TimelinePoint(event.computation, event.instruction, held, allocation.number)
 
     def _instant(self, at: str | None) -> Instant:
         if at is not None:

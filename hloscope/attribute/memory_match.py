@@ -18,6 +18,8 @@ _SAME_OUTPUT = 1 << 12
 _SAME_CATEGORY = 1 << 8
 _SAME_SHAPE = 1 << 2
 _SHOWN_ALIKE = 1
+# their tuples hold values of any kind in any order
+_CARRIERS = frozenset({"call", "conditional", "parameter", "tuple", "while"})
 
 
 class Matched(NamedTuple):
@@ -112,8 +114,9 @@ def _worth(lhs: LedgerEntry, rhs: LedgerEntry, value: Value, partner: Ref | None
         return _SAME_OUTPUT
     if _dims(lhs) == _dims(rhs):
         return _SAME_SHAPE
-    # memory that other values use in turn: one of them being paired says nothing of another shape
-    return _SHOWN_ALIKE if shown else 0
+    # memory that other values use in turn: one of them being paired says nothing of another shape,
+    # and what a loop carries has another position on the other side
+    return _SHOWN_ALIKE if shown and not (value.part and lhs.opcode in _CARRIERS) else 0
 
 
 def _dims(entry: LedgerEntry) -> tuple[int, ...] | None:

@@ -51,11 +51,18 @@ class Value(NamedTuple):
 
 
 class Held(NamedTuple):
-    """Where a value lies: its memory space, bytes, and the kind of its allocation."""
+    """Where a value lies.
+
+    Attributes:
+      size: bytes, padding included.
+      category: of its allocation.
+      shape: the value's.
+    """
 
     space: int
     size: int
     category: Category
+    shape: Shape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,11 +126,17 @@ class Instant(NamedTuple):
 
 
 class TimelinePoint(NamedTuple):
-    """Bytes held after one heap event, arguments, outputs and constants included."""
+    """Bytes held after one heap event, arguments, outputs and constants included.
+
+    Attributes:
+      allocation: XLA's number of the temporary allocation that the event is of, whose points
+        follow each other in schedule order; -1 where nothing is allocated over time.
+    """
 
     computation: str
     instruction: str
     size: int
+    allocation: int = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +150,7 @@ class MemoryLedger:
       entries: largest first.
       figures: XLA's totals, for device memory.
       values: every value that has memory, in any space.
-      timeline: in schedule order.
+      timeline: in schedule order, one temporary allocation after the other.
       notes: what is not counted or had to be guessed, one sentence each.
     """
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -21,13 +22,22 @@ from hloscope.attribute import (
     memory_ledger,
 )
 from hloscope.match import match
+from hloscope.model.canonical import Ref
+from hloscope.model.capture import MemoryFigures
+from hloscope.model.hlo import Shape
 from hloscope.model.ledger import (
     Category,
     DeltaKind,
+    Held,
+    Instant,
     LedgerDelta,
+    LedgerEntry,
     MemoryLedger,
     Part,
+    Value,
 )
+from hloscope.model.pairing import Pair, Pairing, Rule
+from hloscope.model.units import Bytes, Missing
 from hloscope.normalize import normalize
 
 HERE = Path(__file__).parent
@@ -153,6 +163,7 @@ EXPECTED = {
         (DeltaKind.ONLY_RHS, "bf16[16,1024,4096]", 128),
         (DeltaKind.ONLY_RHS, "bf16[16,4096,1024]", 128),
     ],
+    "13": [(DeltaKind.ONLY_RHS, "f32[1048576]", 4)],
     "25": [(DeltaKind.RESIZED, "f32[4096,32768]", 384)],
 }
 
@@ -178,3 +189,68 @@ def test_cases_lead_with_what_they_are_about(
 def test_padding_is_told_from_shape(case: Callable[[str], LedgerDelta]) -> None:
     """Case 16: the same elements, sixteen times the bytes."""
     assert {e.parts for e in case("16").entries} == {((Part.LAYOUT, 240 * MIB),)}
+
+
+ELEMENT, PARAMETER = Value(Ref(0, 0), (1,)), Value(Ref(0, 1), ())
+BOTH_PAIRED = Pairing(
+    pairs=tuple(Pair(v.ref, v.ref, Rule.BOUNDARY, 1.0) for v in (ELEMENT, PARAMETER)), groups=(),
+    lhs_only=(), rhs_only=(), ambiguous=(), partners=(0, 1), rhs_partners=(0, 1),
+)  # fmt: skip
+
+
+def buffer(category: Category, dims: tuple[int, ...], *members: Value) -> LedgerEntry:
+    size = Bytes(4 * prod(dims))
+    return LedgerEntry(
+        category=category, name="buffer", size=size, unpadded=size, value=members[0],
+        members=members, shape=Shape("f32", dims), opcode="while" if members[0].part else "",
+        parameter=0 if PARAMETER in members else None, outputs=(0,) if ELEMENT in members else (),
+    )  # fmt: skip
+
+
+def side(*entries: LedgerEntry, elsewhere: tuple[int, ...] | None = None) -> MemoryLedger:
+    """A ledger of some entries; a loop's element of the extents `elsewhere` lies in VMEM."""
+    nothing = Missing("no figure")
+    values = {
+        value: Held(0, entry.size, entry.category, entry.shape or Shape("f32"))
+        for entry in entries
+        for value in entry.members
+    }
+    if elsewhere is not None:
+        values[ELEMENT] = Held(1, 4, Category.TEMPORARY, Shape("f32", elsewhere))
+    return MemoryLedger(
+        space=0, instant=Instant("", ""), at_peak=True, entries=entries, values=values,
+        timeline=(),
+        figures=MemoryFigures(
+            argument=nothing, output=nothing, alias=nothing, temp=nothing, code=nothing, source=""
+        ),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("dims", "kind"), [((8, 4), DeltaKind.LIFETIME), ((4,), DeltaKind.ONLY_RHS)]
+)
+def test_a_loop_carries_other_values_at_the_same_position(
+    dims: tuple[int, ...], kind: DeltaKind
+) -> None:
+    rhs = side(buffer(Category.TEMPORARY, (8, 4), ELEMENT))
+    delta = memory_delta(side(elsewhere=dims), rhs, BOTH_PAIRED)
+    assert [(e.kind, e.size) for e in delta.entries] == [(kind, 128)]
+
+
+@pytest.mark.parametrize(
+    ("dims", "kind"), [((8, 4), DeltaKind.DONATION_LOST), ((64,), DeltaKind.OUTPUT_ADDED)]
+)
+def test_donation_is_lost_where_the_argument_could_hold_the_output(
+    dims: tuple[int, ...], kind: DeltaKind
+) -> None:
+    lhs = side(buffer(Category.ALIASED, dims, PARAMETER, ELEMENT))
+    rhs = side(buffer(Category.ARGUMENT, dims, PARAMETER), buffer(Category.OUTPUT, (8, 4), ELEMENT))
+    delta = memory_delta(lhs, rhs, BOTH_PAIRED)
+    assert [(e.kind, e.size) for e in delta.entries] == [(kind, 128)]
+
+
+@pytest.mark.compile
+def test_a_point_of_the_timeline_names_its_allocation(random_programs: list[Path]) -> None:
+    ledger = ledger_of(random_programs[0])
+    sizes = {entry.allocation for entry in ledger.entries if entry.category is Category.TEMPORARY}
+    assert sizes <= {point.allocation for point in ledger.timeline}
