@@ -126,13 +126,14 @@ def _both_totals(delta: CostDelta, sent: tuple[CommunicationLedger, Communicatio
     right = _quantities(delta.rhs, sent[1])
     for (name, before, form), (_, after, _) in zip(left, right, strict=True):
         change = after.known - before.known
+        texts = _text(before, form), _text(after, form)
+        known = "unknown" not in texts
         rows.append(
             (
                 name,
-                _text(before, form),
-                _text(after, form),
-                signed(_plain(change, form)),
-                percent_text(change, before.known) if change else "",
+                *texts,
+                signed(_plain(change, form)) if known else "unknown",
+                percent_text(change, before.known) if known and change else "",
             )
         )
     tones = tuple(Tone.BAD if row[3].startswith("+") else Tone.PLAIN for row in rows)
