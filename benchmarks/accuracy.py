@@ -47,7 +47,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rewrites", type=int, default=1000, help="rewrites in the noise table")
-    parser.add_argument("--edits", type=int, default=320, help="cases in the edits table")
+    parser.add_argument("--edits", type=int, default=400, help="cases in the edits table")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--corpus", type=Path, default=_corpus(), help="real HLO files")
     parser.add_argument("--platforms", nargs="*", default=("cpu", "tpu"), type=str)

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from hloscope.hlo.colours import ODD, Region, down_colours, label_digests, up_colours
 from hloscope.hlo.edges import Numbers
+from hloscope.match.callers import Callers
+from hloscope.match.crossed import uncrossed
 from hloscope.match.partners import Partners
 from hloscope.match.surroundings import Colours, Surroundings, alone_on_both
 from hloscope.model.canonical import CanonicalModule, Label
@@ -27,6 +29,9 @@ WIDEST = 6
 WORTHWHILE = 100
 _ODD = np.uint64(ODD)
 _PAIRED = np.uint64(0x452821E638D01377)  # sets pairs' colours apart from all others
+
+# in computations that are called by value all looks the same to them, whoever calls
+_BLIND_TO_CALLERS = frozenset({Rule.SAME_INPUTS, Rule.SAME_SURROUNDINGS})
 
 Loosen = Callable[[Label], Label]
 
@@ -142,6 +147,8 @@ class Sides:
 
     def __init__(self, partners: Partners) -> None:
         self.partners = partners
+        self.callers = Callers(partners)
+        self.orphaned = False  # whether only nodes are left that no paired caller speaks for
         self.both = self.left, self.right = Side(partners, 0), Side(partners, 1)
         self.look()
 
@@ -166,12 +173,16 @@ class Sides:
           Of each side's nodes, which of them still are without partner.
         """
         places = alone_on_both(left, right)
+        if rule in _BLIND_TO_CALLERS and not self.orphaned:
+            telling = self.callers.tell(self.nodes[0][places[0]], self.nodes[1][places[1]])
+            places = places[0][telling], places[1][telling]
         if rule is Rule.SAME_INPUTS:
             places = self._telling(*places)
         kept = np.ones(len(left), np.bool_), np.ones(len(right), np.bool_)
         for mask, at in zip(kept, places, strict=True):
             mask[at] = False
         mine, others = (nodes[at].tolist() for nodes, at in zip(self.nodes, places, strict=True))
+        others = uncrossed(self.partners, mine, others)
         self.partners.pair_all(mine, others, rule, confidence)
         self.nodes = self.nodes[0][kept[0]], self.nodes[1][kept[1]]
         return kept
@@ -200,6 +211,19 @@ def pair_classes(sides: Sides) -> None:
     )
     for turn, most in steps:
         _repeat(sides, turn, most)
+
+
+def pair_orphans(sides: Sides) -> None:
+    """Pairs by class what computations hold whose callers have no partners."""
+    sides.look()
+    sides.nodes = (
+        sides.callers.orphans(0, sides.nodes[0]),
+        sides.callers.orphans(1, sides.nodes[1]),
+    )
+    sides.orphaned = True
+    for turn in (partial(_turn, exact), _local_turn):
+        _repeat(sides, turn, 1)
+    sides.orphaned = False
 
 
 def _repeat(sides: Sides, turn: Callable[[Sides], None], most: int) -> None:

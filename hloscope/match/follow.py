@@ -29,7 +29,8 @@ EVALUATIONS_PER_NODE = 64
 
 FEW = 4  # so many are looked through faster than a set of them is made
 
-Neighbours = dict[int, list[tuple[int, int]]]
+Edges = list[tuple[int, int]]  # neighbours with slots
+Neighbours = dict[int, Edges]
 
 
 class Follower:
@@ -122,7 +123,7 @@ class Follower:
             )
 
     def _rule(self, left: int, right: int) -> Rule:
-        operands = self._share_in_place(self.left.below(left), self.right.below(right))[0]
+        operands = self._share_in_place(*self._operands(left, right))[0]
         users = self._share_in_place(self.left.above(left), self.right.above(right))[0]
         return Rule.OPERANDS if operands >= users else Rule.USERS
 
@@ -176,7 +177,7 @@ class Follower:
         """How much speaks for a pair; `ACCEPTED` is enough."""
         self.spent += 1
         score = label_score(self.left.label(left), self.right.label(right))
-        below = self._share_in_place(self.left.below(left), self.right.below(right))
+        below = self._share_in_place(*self._operands(left, right))
         above = self._share_in_place(self.left.above(left), self.right.above(right))
         if left in self.left.outputs and right in self.right.outputs and above == UNUSED:
             above = (1.0, 0.0)  # both are results of the module, and nothing else
@@ -185,6 +186,13 @@ class Follower:
         score += SAME_HOME * self.homes.agree(left, right)
         score += NEIGHBOURS * (below[0] + above[0]) + ELSEWHERE * (below[1] + above[1])
         return score + origin_score(self.left.metadata(left), self.right.metadata(right))
+
+    def _operands(self, left: int, right: int) -> tuple[Edges, Edges]:
+        """What two nodes read; by no order where the order matters to one of them alone."""
+        mine, others = self.left.below(left), self.right.below(right)
+        if self.left.commutes(left) != self.right.commutes(right):
+            return _without_order(mine), _without_order(others)
+        return mine, others
 
     def _share_in_place(
         self, left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]
@@ -208,7 +216,7 @@ class Follower:
 
 
 class _Around:
-    """Neighbours of the unpaired nodes of one side, with the slots of `Edges`."""
+    """Neighbours of the unpaired nodes of one side, with the slots of `hlo.edges`."""
 
     def __init__(self, partners: Partners, number: int, sides: Sides) -> None:
         self.side = (partners.lhs, partners.rhs)[number]
@@ -242,6 +250,10 @@ class _Around:
             found += called_roots(flow, node) or ()
         return found
 
+    def commutes(self, node: int) -> bool:
+        """Whether the order of a node's operands does not matter."""
+        return bool(self.side.flow.commutative[node])
+
     def above(self, node: int) -> list[tuple[int, int]]:
         """(user, slot) of each use of a node."""
         found = self._above.get(node)
@@ -258,6 +270,10 @@ class _Around:
             found = None if ref is None else self.side.instruction(ref).metadata
             self._metadata[node] = found
         return self._metadata[node]
+
+
+def _without_order(neighbours: Edges) -> Edges:
+    return [(node, 0 if 0 < slot < BACK else slot) for node, slot in neighbours]
 
 
 def label_score(left: Label, right: Label) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hloscope.match.assign import assign_rest
 from hloscope.match.boundaries import Boundaries
 from hloscope.match.called import pair_called
-from hloscope.match.classes import Sides, pair_classes
+from hloscope.match.classes import Sides, pair_classes, pair_orphans
 from hloscope.match.follow import Follower
 from hloscope.match.parameters import pair_parameters
 from hloscope.match.partners import Partners
@@ -40,6 +40,7 @@ def match(lhs: CanonicalModule, rhs: CanonicalModule, *, budget: Budget = DEFAUL
     pair_called(partners)
     assign_rest(partners, sides)
     pair_called(partners)
+    pair_orphans(sides)
     Follower(partners, sides).run()
     boundaries = Boundaries(partners)
     boundaries.run()

@@ -182,3 +182,63 @@ def test_linen_and_nnx_differ_by_rng_state_and_the_step_counter(
     assert sum(rhs.instruction(r).opcode == "parameter" for r in pairing.rhs_only) == 30
     operations = [pair for pair in pairing.pairs if lhs.label(pair.lhs) != rhs.label(pair.rhs)]
     assert len(operations) <= differ
+
+
+CALLED = """
+HloModule m
+
+%first {{
+  %a1 = f32[] parameter(0)
+  %b1 = f32[] parameter(1)
+  ROOT %s1 = f32[] {first}(%a1, %b1)
+}}
+
+%second {{
+  %a2 = f32[] parameter(0)
+  %b2 = f32[] parameter(1)
+  ROOT %s2 = f32[] add(%a2, %b2)
+}}
+{third}
+ENTRY %main {{
+  %p = f32[8,4] parameter(0)
+  %zero = f32[] constant(0)
+  %r1 = f32[8] reduce(%p, %zero), dimensions={{1}}, to_apply=%first
+  %e = f32[8] exponential(%r1)
+  %r2 = f32[] reduce(%e, %zero), dimensions={{0}}, to_apply=%second
+{call}
+}}
+"""
+THIRD = """
+%third {
+  %a3 = f32[] parameter(0)
+  %b3 = f32[] parameter(1)
+  ROOT %s3 = f32[] add(%a3, %b3)
+}
+"""
+
+
+def test_called_computations_pair_through_their_callers() -> None:
+    lhs = CALLED.format(first="add", third="", call="  ROOT %out = f32[] sine(%r2)")
+    call = "  %all = f32[] all-reduce(%r2), replica_groups={}, to_apply=%third\n"
+    rhs = CALLED.format(first="subtract", third=THIRD, call=call + "  ROOT %out = f32[] sine(%all)")
+    left, right, pairing = paired(lhs, rhs)
+    names = named(left, right, pairing)
+    assert names == {name: name for name in names}
+    assert {"a1", "b1", "s1", "a2", "b2", "s2", "r1", "r2"} <= names.keys()
+    assert {right.instruction(r).name for r in pairing.rhs_only} == {"a3", "b3", "s3", "all"}
+
+
+def test_swapped_inputs_are_not_each_others_changes() -> None:
+    text = """
+HloModule m
+
+ENTRY %main {{
+  %rows = s32[4,4] iota(), iota_dimension=0
+  %columns = s32[4,4] iota(), iota_dimension=1
+  ROOT %below = pred[4,4] compare({operands}), direction=GE
+}}
+"""
+    left, right, pairing = paired(
+        text.format(operands="%rows, %columns"), text.format(operands="%columns, %rows")
+    )
+    assert changed(left, right, pairing) == ["below"]
