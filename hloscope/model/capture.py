@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from hloscope.model.showing import Shown
 from hloscope.model.units import Bytes, Maybe, Measured, Missing, Seconds
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryFigures:
+class MemoryFigures(Shown):
     """XLA's memory figures of one device, device memory (space 0) alone.
 
     The sum that has to fit is `argument + output - alias + temp + code`.
@@ -108,7 +109,7 @@ class MemoryFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostFigures:
+class CostFigures(Shown):
     """XLA's cost analysis; a loop body counts once, as XLA counts it."""
 
     flops: Maybe[float]
@@ -180,7 +181,7 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Capture:
+class Capture(Shown):
     """One compile of one program for one target.
 
     Attributes:
@@ -191,6 +192,10 @@ class Capture:
       out_of_memory: set where the program does not fit; HLO and buffers are kept all the same.
       payloads: name to bytes, read when asked for.
     """
+
+    shown_columns: ClassVar[tuple[str, ...]] = (
+        "tree", "path", "shape", "dtype", "sharding", "donated",
+    )  # fmt: skip
 
     schema: int
     program: str
@@ -203,6 +208,15 @@ class Capture:
     provenance: Provenance
     out_of_memory: OutOfMemory | None
     payloads: Mapping[str, bytes]
+
+    def shown_title(self) -> str:
+        """What stands above the table."""
+        return f"{self.program} on {self.target}, depth {self.depth}: inputs and outputs"
+
+    def shown_tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """The memory figures, then the leaves."""
+        yield "device memory, in XLA's figures", self.memory.frame()
+        yield from Shown.shown_tables(self)
 
     def frame(self) -> pd.DataFrame:
         """One row per leaf of the inputs, then of the outputs.

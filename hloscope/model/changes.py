@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from hloscope.model.canonical import Ref
 from hloscope.model.hlo import StackFrame
+from hloscope.model.showing import Shown
 from hloscope.model.units import Bytes, Maybe, Measured
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ class ScheduleChange(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModuleDiff:
+class ModuleDiff(Shown):
     """Everything that differs between two modules.
 
     Attributes:
@@ -218,6 +219,10 @@ class ModuleDiff:
       lhs_only: how many have none.
       notes: what was cut short or guessed, one sentence each.
     """
+
+    shown_columns: ClassVar[tuple[str, ...]] = (
+        "region", "role", "classes", "lhs", "rhs", "fields", "bytes", "module", "source",
+    )  # fmt: skip
 
     verdict: Verdict
     regions: tuple[Region, ...]
@@ -234,6 +239,10 @@ class ModuleDiff:
     def empty(self) -> bool:
         """Whether nothing differs but noise; a schedule that differs is a difference."""
         return not (self.regions or self.header or self.schedule)
+
+    def shown_title(self) -> str:
+        """What stands above the table."""
+        return f"{self.verdict}: {len(self.regions)} regions differ"
 
     def frame(self) -> pd.DataFrame:
         """One row per change: those of the graph by region, then module attributes, then schedules.

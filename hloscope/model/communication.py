@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from hloscope.model.canonical import Ref
 from hloscope.model.cost import Total, times
+from hloscope.model.showing import Shown
 from hloscope.model.units import Maybe, Measured
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class Collective(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommunicationLedger:
+class CommunicationLedger(Shown):
     """Every collective of a module.
 
     Attributes:
@@ -125,11 +126,19 @@ class CommunicationLedger:
       notes: assumptions, one sentence each.
     """
 
+    shown_columns: ClassVar[tuple[str, ...]] = (
+        "collective", "kind", "axes", "shape", "executions", "wire_bytes_per_step", "module",
+    )  # fmt: skip
+
     label: str
     mesh: Mapping[str, int] | None
     collectives: tuple[Collective, ...]
     wire_bytes: Total
     notes: tuple[str, ...]
+
+    def shown_title(self) -> str:
+        """What stands above the table."""
+        return f"{self.label}: what one device sends in one step"
 
     def frame(self) -> pd.DataFrame:
         """One row per collective.
@@ -237,7 +246,7 @@ class CollectiveChange(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommunicationDelta:
+class CommunicationDelta(Shown):
     """How the communication of lhs becomes that of rhs.
 
     Attributes:
@@ -247,11 +256,19 @@ class CommunicationDelta:
         collectives whose figure is unknown on a side.
     """
 
+    shown_columns: ClassVar[tuple[str, ...]] = (
+        "change", "kind", "axes", "lhs", "rhs", "wire_bytes", "module",
+    )  # fmt: skip
+
     lhs: CommunicationLedger
     rhs: CommunicationLedger
     changes: tuple[CollectiveChange, ...]
     equal: int
     wire_bytes: Total
+
+    def shown_title(self) -> str:
+        """What stands above the table."""
+        return f"{self.lhs.label} -> {self.rhs.label}: what one device sends in one step"
 
     def frame(self) -> pd.DataFrame:
         """One row per change.

@@ -13,7 +13,9 @@ from hloscope.model.communication import CommunicationDelta
 from hloscope.model.cost import CostDelta, CostLedger, Quantity, Total
 from hloscope.model.finding import Explanation
 from hloscope.model.ledger import LedgerDelta, MemoryLedger
+from hloscope.model.number_text import bytes_text, count_text
 from hloscope.model.pairing import Pairing
+from hloscope.model.showing import Shown
 from hloscope.model.source import Source
 from hloscope.model.target import Target
 from hloscope.model.units import Measured, Missing
@@ -65,7 +67,7 @@ class LeafChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeavesDelta:
+class LeavesDelta(Shown):
     """The difference between two flat trees of leaves.
 
     Attributes:
@@ -145,7 +147,7 @@ def _unexplained(_comparison: Comparison) -> Explanation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Shown):
     """Two sides compared, rhs - lhs.
 
     Attributes:
@@ -180,6 +182,24 @@ class Comparison:
     def explanation(self) -> Explanation:
         """Why the sides differ; the analyzers are loaded and run when first asked for."""
         return self.explain(self)
+
+    def shown_title(self) -> str:
+        """What stands above the totals."""
+        return f"{self.lhs.label} against {self.rhs.label}"
+
+    def shown_tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """The totals, the verdicts, then why."""
+        totals = self.frame()
+        for column in ("lhs", "rhs", "delta"):
+            totals[column] = [
+                _amount(value, unit)
+                for value, unit in zip(totals[column], totals["unit"], strict=True)
+            ]
+        totals["delta"] = [f"+{t}" if t[:1] not in "-0" else t for t in totals["delta"]]
+        yield self.shown_title(), totals.drop(columns="unit")
+        yield "verdicts", self.verdict_frame()
+        if self.explanation.findings:
+            yield from self.explanation.shown_tables()
 
     def frame(self) -> pd.DataFrame:
         """The totals of both sides, one row per quantity.
@@ -228,6 +248,16 @@ class Comparison:
         yield _total_row("seconds", "s", [side.seconds for side in cost])
         sent = self.communication.lhs.wire_bytes, self.communication.rhs.wire_bytes
         yield _total_row("sent", "B", sent)
+
+
+def _amount(value: float | None, unit: object) -> str:
+    import pandas as pd
+
+    if pd.isna(value):
+        return ""
+    if unit == "s":
+        return f"{value:.3g} s"
+    return bytes_text(value) if unit == "B" else count_text(value, str(unit))
 
 
 def _no_buffers(side: Source) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from hloscope.model.canonical import Ref
 from hloscope.model.capture import CostFigures
+from hloscope.model.showing import Shown
 from hloscope.model.units import Maybe, Measured
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class Reconciliation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostLedger:
+class CostLedger(Shown):
     """The cost of one step on one device.
 
     Attributes:
@@ -133,6 +134,11 @@ class CostLedger:
       notes: every assumption that this module needed, one sentence each.
     """
 
+    shown_columns: ClassVar[tuple[str, ...]] = (
+        "instruction", "opcode", "shape", "executions", "flops_per_step", "bytes_per_step",
+        "module", "source",
+    )  # fmt: skip
+
     label: str
     target: str
     entries: tuple[CostEntry, ...]
@@ -142,6 +148,10 @@ class CostLedger:
     seconds: Total
     reconciliation: Reconciliation
     notes: tuple[str, ...]
+
+    def shown_title(self) -> str:
+        """What stands above the table."""
+        return f"{self.label}: cost of one step on one device"
 
     def frame(self) -> pd.DataFrame:
         """One row per instruction.
@@ -227,7 +237,7 @@ class DeltaEntry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostDelta:
+class CostDelta(Shown):
     """How the cost of lhs becomes that of rhs.
 
     For flops, transcendentals and bytes: the entries' known figures, plus `uncompared`, are the
@@ -240,6 +250,10 @@ class CostDelta:
       uncompared: what pairs have on one side whose other side is unknown (rhs less lhs).
     """
 
+    shown_columns: ClassVar[tuple[str, ...]] = (
+        "lhs", "rhs", "opcode", "flops", "bytes", "seconds", "module", "source",
+    )  # fmt: skip
+
     lhs: CostLedger
     rhs: CostLedger
     entries: tuple[DeltaEntry, ...]
@@ -249,6 +263,10 @@ class CostDelta:
     bytes: Total
     seconds: Total
     uncompared: Step
+
+    def shown_title(self) -> str:
+        """What stands above the table."""
+        return f"{self.lhs.label} -> {self.rhs.label}: cost of one step, rhs - lhs"
 
     def frame(self) -> pd.DataFrame:
         """One row per differing pair.

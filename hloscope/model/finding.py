@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from hloscope.model.hlo import StackFrame
+from hloscope.model.showing import Shown
 from hloscope.model.units import Maybe, Measured, Missing
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class Shared(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Shown):
     """A named cause of a difference.
 
     An analyzer says which ledger entries it claims. What they add up to (`held`), how much of the
@@ -141,6 +142,19 @@ class Finding:
     claim: Claim = field(default_factory=Claim)
     held: Claim = field(default_factory=Claim)
     shared: tuple[Shared, ...] = ()
+
+    def frame(self) -> pd.DataFrame:
+        """One row per observation.
+
+        Columns: `evidence`, `lhs`, `rhs` (what each side has, missing where there is nothing).
+        """
+        import pandas as pd
+
+        return pd.DataFrame(list(self.evidence), columns=["evidence", "lhs", "rhs"])
+
+    def shown_title(self) -> str:
+        """What stands above the evidence."""
+        return f"{self.code} {self.title} ({self.confidence})"
 
 
 class Crash(NamedTuple):
@@ -186,7 +200,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(Shown):
     """Why two sides differ.
 
     Attributes:
@@ -196,10 +210,18 @@ class Explanation:
       accounts: of every metric; Missing where a side does not have the figure.
     """
 
+    shown_columns: ClassVar[tuple[str, ...]] = (
+        "code", "title", "confidence", "bytes", "moved", "sent", "flops", "module", "source_rhs",
+    )  # fmt: skip
+
     findings: tuple[Finding, ...]
     crashes: tuple[Crash, ...]
     analyzers: tuple[str, ...]
     accounts: Mapping[Metric, Maybe[Account]]
+
+    def shown_title(self) -> str:
+        """What stands above the table."""
+        return f"{len(self.findings)} findings"
 
     def frame(self) -> pd.DataFrame:
         """One row per finding, ranked.

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from hloscope.model.canonical import Ref
 from hloscope.model.capture import Leaf, MemoryFigures
 from hloscope.model.hlo import Shape, StackFrame
+from hloscope.model.number_text import bytes_text
+from hloscope.model.showing import Shown
 from hloscope.model.units import Bytes, Maybe
 
 if TYPE_CHECKING:
@@ -140,7 +142,7 @@ class TimelinePoint(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryLedger:
+class MemoryLedger(Shown):
     """All memory of one memory space at one instant; entries add up to `total` exactly.
 
     Attributes:
@@ -153,6 +155,10 @@ class MemoryLedger:
       timeline: in schedule order, one temporary allocation after the other.
       notes: what is not counted or had to be guessed, one sentence each.
     """
+
+    shown_columns: ClassVar[tuple[str, ...]] = (
+        "category", "name", "bytes", "shape", "module_path", "state_path", "source",
+    )  # fmt: skip
 
     space: int
     instant: Instant
@@ -176,6 +182,10 @@ class MemoryLedger:
     def unplaced(self) -> int:
         """Entries with a value and without a module path."""
         return sum(1 for e in self.entries if e.value is not None and not e.path)
+
+    def shown_title(self) -> str:
+        """What stands above the table."""
+        return f"{bytes_text(self.total)} at {self.instant.instruction or 'any instant'}"
 
     def frame(self) -> pd.DataFrame:
         """One row per entry, largest first.
@@ -250,13 +260,18 @@ class DeltaEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerDelta:
+class LedgerDelta(Shown):
     """Why two ledgers differ; entries add up to `total` exactly.
 
     Attributes:
       entries: those that differ, largest difference first.
       unchanged: buffers that both sides hold with the same size.
     """
+
+    shown_columns: ClassVar[tuple[str, ...]] = (
+        "kind", "bytes", "note", "lhs_name", "rhs_name", "rhs_shape", "rhs_module_path",
+        "rhs_source",
+    )  # fmt: skip
 
     lhs: MemoryLedger
     rhs: MemoryLedger
@@ -281,6 +296,10 @@ class LedgerDelta:
             sizes[entry.kind] += entry.size
         ranked = sorted(sizes.items(), key=lambda item: (-abs(item[1]), item[0]))
         return {kind: Bytes(size) for kind, size in ranked}
+
+    def shown_title(self) -> str:
+        """What stands above the table."""
+        return f"{bytes_text(self.total)} of memory, rhs - lhs"
 
     def frame(self) -> pd.DataFrame:
         """One row per entry, largest difference first.
