@@ -113,7 +113,8 @@ def _decode_dataclass(kind: Any, value: Json, place: str) -> Any:
 
 @cache
 def _hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind)
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
 
 
 def _decode_scalar(kind: Any, value: Json, place: str) -> Any:
