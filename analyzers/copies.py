@@ -86,6 +86,8 @@ class Copies(Analyzer):
 _IDLE = frozenset(
     {"copy", "transpose", "bitcast", "reshape", "parameter", "constant", "copy-start"}
 )
+# what moves bytes; a reshape that is no bitcast is one
+_MOVES = frozenset({"copy", "transpose", "reshape"})
 _NOUNS = {"COPY001": "copy", "COPY002": "transpose or re-layout"}
 
 
@@ -114,10 +116,11 @@ def _movers(view: View) -> dict[Ref, tuple[Shape, bool]]:
             continue
         if opcode not in _IDLE:
             busy.add(node.kernel)
-        elif opcode in ("copy", "transpose"):
-            source = flow.nodes[node.operands[0]].shape if node.operands else node.shape
-            if _space(source) == _space(node.shape):
-                turns = opcode == "transpose" or _order(source) != _order(node.shape)
+        elif opcode in _MOVES and node.operands:
+            source = flow.nodes[node.operands[0]].shape
+            turns = opcode != "copy" or _order(source) != _order(node.shape)
+            # from one memory space to another as it lies is a transfer
+            if turns or _space(source) == _space(node.shape):
                 known = found.get(node.kernel)
                 found[node.kernel] = node.shape, turns or bool(known and known[1])
     return {ref: made for ref, made in found.items() if ref not in busy}
@@ -127,8 +130,8 @@ def _space(shape: Shape) -> int:
     return shape.layout.memory_space if shape.layout else 0
 
 
-def _order(shape: Shape) -> tuple[object, ...]:
-    return (shape.layout.minor_to_major, shape.layout.tiles) if shape.layout else ()
+def _order(shape: Shape) -> tuple[int, ...]:
+    return shape.layout.minor_to_major if shape.layout else ()
 
 
 def _finding(

@@ -116,10 +116,10 @@ _REMEDIES = (
 
 def _asked(view: View) -> list[Constraint]:
     """Constraints outside loops that the other side does not have."""
-    there = {(c.array, c.sharding) for c in constraints(view.there.written)
+    there = {(c.array, c.spec) for c in constraints(view.there.written)
              if not view.there.written.nodes[c.node].loops}  # fmt: skip
     return [
         c
         for c in constraints(view.written)
-        if not view.written.nodes[c.node].loops and (c.array, c.sharding) not in there
+        if not view.written.nodes[c.node].loops and (c.array, c.spec) not in there
     ]

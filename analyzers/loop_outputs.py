@@ -137,10 +137,11 @@ def _returned(view: View) -> Iterator[Finding]:
 
 def _title(names: str, count: int, direction: Direction, *, scanned: bool) -> str:
     it = "it" if count == 1 else "them"
+    given = f"argument {names} is" if count == 1 else f"arguments {names} are"
     loop = f"; a loop only reads {it}" if scanned else ""
     if direction is Direction.WORSE:
-        return f"arguments {names} are returned unchanged, a second copy of {it}{loop}"
-    return f"arguments {names} are no longer returned unchanged{loop}"
+        return f"{given} returned unchanged, a second copy of {it}{loop}"
+    return f"{given} no longer returned unchanged{loop}"
 
 
 def _holding(view: View, positions: frozenset[int]) -> tuple[int, ...]:

@@ -13,11 +13,11 @@ from hloscope.plugin import (
     Direction,
     Evidence,
     Finding,
+    Mesh,
     Remedy,
     Source,
     Specificity,
     as_written_alike,
-    mesh_text,
     meshes,
 )
 
@@ -49,18 +49,16 @@ class Meshes(Analyzer):
         yield _finding(comparison, left, right)
 
 
-Axes = tuple[tuple[str, int], ...]
+def _meshes(source: Source) -> tuple[Mesh, ...]:
+    """Meshes in order, each once: of the program as written, or else of what it is given."""
+    found = meshes(source.before) if source.before else ()
+    if found or source.capture is None:
+        return found
+    leaves = (*source.capture.inputs, *source.capture.outputs)
+    return tuple(dict.fromkeys(Mesh(tuple(leaf.mesh.items())) for leaf in leaves if leaf.mesh))
 
 
-def _meshes(source: Source) -> tuple[Axes, ...]:
-    """Meshes in order, each once."""
-    found = [leaf.mesh for leaf in (*source.capture.inputs, *source.capture.outputs)
-             if leaf.mesh] if source.capture else []  # fmt: skip
-    found += meshes(source.before) if source.before else ()
-    return tuple(dict.fromkeys(tuple(mesh.items()) for mesh in found))
-
-
-def _finding(comparison: Comparison, left: tuple[Axes, ...], right: tuple[Axes, ...]) -> Finding:
+def _finding(comparison: Comparison, left: tuple[Mesh, ...], right: tuple[Mesh, ...]) -> Finding:
     alike = as_written_alike(comparison)
     before, after = _differing(left, right)
     memory = comparison.memory
@@ -84,20 +82,22 @@ def _finding(comparison: Comparison, left: tuple[Axes, ...], right: tuple[Axes, 
     )  # fmt: skip
 
 
-def _texts(side: tuple[Axes, ...]) -> str:
-    return "; ".join(mesh_text(dict(mesh)) for mesh in side)
+def _texts(side: tuple[Mesh, ...]) -> str:
+    return "; ".join(mesh.text for mesh in side)
 
 
-def _differing(left: tuple[Axes, ...], right: tuple[Axes, ...]) -> tuple[Axes, Axes]:
+def _differing(left: tuple[Mesh, ...], right: tuple[Mesh, ...]) -> tuple[Mesh, Mesh]:
     before = next((mesh for mesh in left if mesh not in right), left[0])
     after = next((mesh for mesh in right if mesh not in left), right[0])
     return before, after
 
 
-def _title(before: Axes, after: Axes) -> str:
-    texts = f"({mesh_text(dict(before))} -> {mesh_text(dict(after))})"
-    if sorted(before) == sorted(after):
+def _title(before: Mesh, after: Mesh) -> str:
+    texts = f"({before.text} -> {after.text})"
+    if before.axes == after.axes:
+        return f"the mesh has its devices in another order {texts}"
+    if sorted(before.axes) == sorted(after.axes):
         return f"the mesh has its axes in another order {texts}"
-    if [name for name, _ in before] == [name for name, _ in after]:
+    if [name for name, _ in before.axes] == [name for name, _ in after.axes]:
         return f"the mesh has axes of other sizes {texts}"
     return f"the mesh has other axes {texts}"

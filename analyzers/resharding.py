@@ -162,9 +162,9 @@ def _title(code: str, what: str, count: int, direction: Direction) -> str:
 
 
 def _new_constraints(view: View) -> list[tuple[str, str, StackFrame | None]]:
-    there = {(c.array, c.sharding) for c in constraints(view.there.written)}
+    there = {(c.array, c.spec) for c in constraints(view.there.written)}
     return [
         (c.array, c.spec, frame_of(view.written, c.node))
         for c in constraints(view.written)
-        if (c.array, c.sharding) not in there
+        if (c.array, c.spec) not in there
     ]

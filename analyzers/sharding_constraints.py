@@ -59,32 +59,37 @@ class ShardingConstraints(Analyzer):
         if comparison.lhs.before is None or comparison.rhs.before is None:
             return
         rhs, lhs = views(comparison)
-        missing, added = _only(lhs, rhs), _only(rhs, lhs)
+        # where arrays have other sizes, a constraint is the same one by what it asks for
+        resized = bool(input_changes(comparison, "shape"))
+        missing, added = _only(lhs, rhs, resized=resized), _only(rhs, lhs, resized=resized)
         if missing:
             yield _finding(rhs, missing, added, lost=True)
         elif added:
             yield _finding(lhs, added, (), lost=False)
 
 
-def _only(view: View, other: View) -> tuple[Constraint, ...]:
+def _only(view: View, other: View, *, resized: bool) -> tuple[Constraint, ...]:
     """Constraints of one side beyond those of the other."""
     here, there = constraints(view.written), constraints(other.written)
     if len(view.written.loops) != len(other.written.loops):
         # layers that are unrolled have each constraint many times: only what is new counts
-        known = {_key(c) for c in there}
-        return tuple({_key(c): c for c in here if _key(c) not in known}.values())
-    left = Counter(map(_key, there))
+        known = {_key(c, resized=resized) for c in there}
+        new = {_key(c, resized=resized): c for c in here}
+        return tuple(c for key, c in new.items() if key not in known)
+    left = Counter(_key(c, resized=resized) for c in there)
     found = []
     for constraint in here:
-        left[_key(constraint)] -= 1
-        if left[_key(constraint)] < 0:
+        key = _key(constraint, resized=resized)
+        left[key] -= 1
+        if left[key] < 0:
             found.append(constraint)
     return tuple(found)
 
 
-def _key(constraint: Constraint) -> tuple[str, str]:
+def _key(constraint: Constraint, *, resized: bool) -> tuple[object, str]:
     # the type is no matter of sharding
-    return constraint.array[constraint.array.find("[") :], constraint.sharding
+    extents = constraint.array[constraint.array.find("[") :]
+    return (extents.count(",") if resized else extents), constraint.spec
 
 
 def _finding(
@@ -94,7 +99,8 @@ def _finding(
     comparison = lacking.comparison
     having = lacking.there
     ambient = [d for d in comparison.environment or () if d.part in _AMBIENT]
-    entries, costs, sent = _claims(lacking if lost else having)
+    claims = [_claims(view) for view in (lacking, having)]
+    entries, costs, sent = (tuple(dict.fromkeys((*a, *b))) for a, b in zip(*claims, strict=True))
     memory = comparison.memory
     gap: float = sum(memory.entries[p].size for p in entries) if memory else 0
     gap = gap or comparison.communication.wire_bytes.known

@@ -118,7 +118,7 @@ from hloscope.queries.loops import (
     slot_behind,
     stacks,
 )
-from hloscope.queries.shardings import Constraint, constraints, mesh_text, meshes, shards
+from hloscope.queries.shardings import Constraint, Mesh, constraints, meshes, shards
 from hloscope.queries.sides import (
     Side,
     executions,
@@ -197,6 +197,7 @@ __all__ = [
     "Maybe",
     "Measured",
     "MemoryLedger",
+    "Mesh",
     "Metadata",
     "Metric",
     "Missing",
@@ -256,7 +257,6 @@ __all__ = [
     "listed",
     "memory_entries",
     "memory_of",
-    "mesh_text",
     "meshes",
     "module_path",
     "origin",

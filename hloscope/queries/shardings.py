@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from math import prod
 from typing import NamedTuple
 
@@ -14,10 +13,31 @@ from hloscope.queries.words import array
 
 _NAME = re.compile(r"""['"]([^'"]+)['"]""")
 # `xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{\"fsdp\"}, {}]>]>"`
-_DIMENSIONS = re.compile(r"<@?[\w.]*(?:mesh)?[^,<>]*,\s*\[([^\]]*)\]")
+_SHARDY = re.compile(r"<@?[\w.]*(?:mesh)?[^,<>]*,\s*\[([^\]]*)\]")
+# `{mesh['fsdp'=4], [{'fsdp'}, {}]}`, XLA's named shardings
+_NAMED = re.compile(r"mesh\[[^\]]*\](?:,\s*device_ids=\([^)]*\))?,\s*\[([^\]]*)\]")
 _DIMENSION = re.compile(r"\{([^{}]*)\}")
-_MESH = re.compile(r"sdy\.mesh<\[([^\]]*)\]([^>]*)>")
-_AXIS = re.compile(r"""\\?"([^"\\]+)\\?"\s*=\s*(\d+)""")
+_SHARDY_MESH = re.compile(r"sdy\.mesh<\[([^\]]*)\](?:,\s*device_ids=\[([^\]]*)\])?")
+_NAMED_MESH = re.compile(r"mesh\[([^\]]*)\](?:,\s*device_ids=\(([^)]*)\))?")
+_AXIS = re.compile(r"""\\?['"]([^'"\\]+)\\?['"]\s*=\s*(\d+)""")
+
+
+class Mesh(NamedTuple):
+    """A mesh that a program names.
+
+    Attributes:
+      axes: names and sizes, in order.
+      devices: the order of the devices, as written; empty where it is the usual one.
+    """
+
+    axes: tuple[tuple[str, int], ...]
+    devices: str = ""
+
+    @property
+    def text(self) -> str:
+        """`data=2, model=4`."""
+        order = f", devices {self.devices}" if self.devices else ""
+        return ", ".join(f"{name}={size}" for name, size in self.axes) + order
 
 
 class Constraint(NamedTuple):
@@ -53,26 +73,35 @@ def constraints(flow: Dataflow) -> tuple[Constraint, ...]:
         if flow.opcode(node) == "Sharding":
             sharding = flow.instruction(node).attr("sharding") or ""
             frontend = flow.instruction(node).attr("frontend_attributes") or ""
-            shape = array(flow.nodes[node].shape)
-            found.append(Constraint(node, shape, _spec(frontend) or sharding, sharding))
+            shape = flow.nodes[node].shape
+            spec = _spec(frontend, sharding, len(shape.dims))
+            found.append(Constraint(node, array(shape), spec, sharding))
     return tuple(found)
 
 
-def _spec(frontend: str) -> str:
-    found = _DIMENSIONS.search(frontend.replace("\\", ""))
-    if found is None:
-        return ""
-    axes = ["+".join(_NAME.findall(dim)) or "-" for dim in _DIMENSION.findall(found[1])]
+def _spec(frontend: str, sharding: str, rank: int) -> str:
+    """The same text for what JAX's releases write as Shardy's attribute or as XLA's sharding."""
+    found = _SHARDY.search(frontend.replace("\\", "")) or _NAMED.search(sharding)
+    if found is not None:
+        axes = ["+".join(_NAME.findall(dim)) or "-" for dim in _DIMENSION.findall(found[1])]
+    elif "replicated" in sharding:
+        axes = ["-"] * rank
+    else:
+        return sharding
     return f"({', '.join(axes)})"
 
 
-def meshes(module: Module) -> tuple[Mapping[str, int], ...]:
-    """The meshes that a module names, each as axis sizes in order; empty ones left out."""
-    text = module.header_attr("frontend_attributes") or ""
-    found = [{n: int(s) for n, s in _AXIS.findall(m[1])} for m in _MESH.finditer(text)]
-    return tuple(mesh for mesh in found if mesh)
+def meshes(module: Module) -> tuple[Mesh, ...]:
+    """The meshes that a module names, in order and each once; empty ones left out."""
+    texts = list(_SHARDY_MESH.finditer(module.header_attr("frontend_attributes") or ""))
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            sharding = instruction.attr("sharding")
+            if sharding is not None and "mesh[" in sharding:
+                texts += _NAMED_MESH.finditer(sharding)
+    named = (Mesh(_axes(text[1]), (text[2] or "").replace(" ", "")) for text in texts)
+    return tuple(dict.fromkeys(mesh for mesh in named if mesh.axes))
 
 
-def mesh_text(mesh: Mapping[str, int] | None) -> str:
-    """`data=2, model=4`."""
-    return ", ".join(f"{axis}={size}" for axis, size in (mesh or {}).items()) or "no mesh"
+def _axes(text: str) -> tuple[tuple[str, int], ...]:
+    return tuple((name, int(size)) for name, size in _AXIS.findall(text))
