@@ -60,19 +60,25 @@ def down_colours(
     sources, called, commutative = flow.sources, flow.called, flow.commutative
     # read before anything is written: slots may feed each other, in any order
     before = {slot: colours[after] for slot, after in flow.back.items()}
+    special = called.keys() | before.keys()
     for node in nodes:
         value = start[node]
-        parts = [colours[s] for s in sources[node]]
-        if commutative[node]:
-            parts.sort()
-        for part in parts:
-            value = ((value ^ part) * _B) & MASK
+        below = sources[node]
+        if len(below) == 1:  # most have one operand, which needs no list
+            value = ((value ^ colours[below[0]]) * _B) & MASK
             value ^= value >> 29
-        if node in called:
-            for _, root in called[node]:
+        elif below:
+            parts = [colours[s] for s in below]
+            if commutative[node]:
+                parts.sort()
+            for part in parts:
+                value = ((value ^ part) * _B) & MASK
+                value ^= value >> 29
+        if node in special:
+            for _, root in called.get(node, ()):
                 value = ((value ^ colours[root]) * _A) & MASK
-        if node in before:
-            value = ((value ^ before[node]) * _A) & MASK
+            if node in before:
+                value = ((value ^ before[node]) * _A) & MASK
         value = (value * _C) & MASK
         colours[node] = value ^ (value >> 32)
 
@@ -98,6 +104,7 @@ def up_colours(
     for slot, after in flow.back.items():
         gathered[after] += _use(colours[slot] or start[slot], BACK)
     kinds, called, commutative, wire = flow.kinds, flow.called, flow.commutative, NodeKind.WIRE
+    sources = flow.sources
     for node in reversed(flow.topological):
         value = colours[node]
         if not value:
@@ -112,9 +119,14 @@ def up_colours(
                 continue
             for root, role in roots:
                 gathered[root] += _use(value, role)
-        step = 0 if commutative[node] else _A
-        for source in flow.sources[node]:
-            value = (value + step) & MASK
+        if commutative[node]:
+            part = (value * _C) & MASK
+            part ^= part >> 32
+            for source in sources[node]:
+                gathered[source] += part
+            continue
+        for source in sources[node]:
+            value += _A
             part = (value * _C) & MASK
             gathered[source] += part ^ (part >> 32)
     return colours

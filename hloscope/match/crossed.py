@@ -1,4 +1,4 @@
-"""Inputs of one instruction that classes paired crosswise: rather they are in each other's place."""
+"""Inputs of one instruction that classes paired crosswise."""
 
 from __future__ import annotations
 

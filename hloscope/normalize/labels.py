@@ -14,12 +14,14 @@ NO_TEXT = ""
 
 
 class LabelTable:
-    """Numbers distinct labels and layouts in the order in which they turn up."""
+    """Numbers distinct labels and layouts of one module in the order in which they turn up."""
 
     def __init__(self, off: frozenset[str]) -> None:
         self.labels: list[Label] = []
         self._numbers: dict[Label, int] = {}
         self._seen: dict[tuple[object, ...], int] = {}
+        self._same: dict[tuple[str, int, int, int], int] = {}
+        self._layouts: dict[int, str] = {}
         self._shapes: dict[Shape, tuple[Shape, str]] = {}
         self._attrs: dict[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]] = {}
         self._texts: dict[tuple[str, str], str | None] = {}
@@ -47,8 +49,23 @@ class LabelTable:
             found = self._shapes[shape] = (without_layout(shape), layout_text(shape))
         return found
 
+    def layout(self, shape: Shape) -> str:
+        """The layouts of a shape of the module as text."""
+        found = self._layouts.get(id(shape))
+        if found is None:
+            found = self._layouts[id(shape)] = self.shape(shape)[1]
+        return found
+
     def operation(self, ins: Instruction) -> int:
         """The label of an instruction that computes something."""
+        # readers share objects that are equal, and a module keeps them all alive
+        same = (ins.opcode, id(ins.shape), id(ins.attrs), id(ins.literal))
+        found = self._same.get(same)
+        if found is None:
+            found = self._same[same] = self._operation(ins)
+        return found
+
+    def _operation(self, ins: Instruction) -> int:
         key = (ins.opcode, ins.shape, ins.attrs, ins.literal)
         found = self._seen.get(key)
         if found is None:
@@ -118,7 +135,7 @@ def label_nodes(module: Module, wiring: Wiring, table: LabelTable) -> tuple[list
             if table.keeps_noise:
                 label = table.with_kept(label, Place(computation, number, ins, position))
             label_of.append(label)
-            layouts.append(table.shape(ins.shape)[1])
+            layouts.append(table.layout(ins.shape))
             node += 1
     for offset, (shape, position) in enumerate(wiring.virtual):
         slot = kinds[wiring.count + offset] == NodeKind.SLOT
