@@ -30,13 +30,14 @@ from hloscope.model.program import Program
 
 PREFIX = "maxtext"
 STACKS = ("linen", "nnx")
-STEPS = ("train", "prefill", "generate")
+STEPS = ("train", "forward", "prefill", "generate")
 MESH_CONTEXTS = ("set_mesh", "with")
 
 # MaxText's flags that choose the stack, by release; the NNX values are their opposites
 _FLAGS = {
     "0.2.1": ("enable_nnx", "pure_nnx_decoder"),
-    "0.2.2": ("enable_nnx", "pure_nnx_decoder", "pure_nnx"),
+    # it has pure_nnx too, whose train step does not trace yet
+    "0.2.2": ("enable_nnx", "pure_nnx_decoder"),
     "0.2.3": ("enable_nnx", "pure_nnx_decoder", "pure_nnx"),
     "0.2.4": ("enable_nnx", "pure_nnx_decoder", "pure_nnx"),
     "0.2.5": (),  # NNX alone
@@ -54,8 +55,10 @@ class MaxTextSpec:
 
     Attributes:
       text: as the user wrote it.
+      step: `train`; `forward` alone, which in NNX returns the model's state too; or MaxEngine's
+        `prefill` or `generate`.
       mesh_context: how the mesh is made current while tracing; MaxText's own way by default:
-        `set_mesh` for the train step, `with` for MaxEngine.
+        `set_mesh` for train and forward, `with` for MaxEngine.
       overrides: MaxText's options.
     """
 
@@ -86,7 +89,7 @@ def parse_maxtext(text: str) -> MaxTextSpec:
             raise HloscopeError(f"option '{name}' is given twice", where=text)
         options[name] = unquote(value)
     step = _choice(options, "step", STEPS, "train", text)
-    usual = "set_mesh" if step == "train" else "with"
+    usual = "set_mesh" if step in ("train", "forward") else "with"
     return MaxTextSpec(
         text=text,
         model=model,
@@ -121,7 +124,7 @@ def maxtext_program(spec: str, devices: Sequence[Any]) -> Program:
     stand_ins = _stand_in(_UNUSED)
     modules = _Modules(spec)
     config = _configure(modules, parsed, flags, devices)
-    make = _train_program if parsed.step == "train" else _engine_program
+    make = {"train": _train_program, "forward": _forward_program}.get(parsed.step, _engine_program)
     settled = {**parsed.overrides, "stack": parsed.stack, "step": parsed.step}
     settled["mesh_context"] = parsed.mesh_context
     if stand_ins:
@@ -197,6 +200,7 @@ class _Modules:
         "max_utils": "utils",
         "maxtext_utils": "utils",
         "maxtext_utils_nnx": "utils",
+        "model_creation_utils": "utils",
         "pyconfig": "configs",
         "sharding": "utils",
         "train": "trainers.pre_train",
@@ -321,6 +325,58 @@ def _train_program(
         name=parsed.text,
         options=settled,
     )
+
+
+def _forward_program(
+    modules: _Modules,
+    config: Any,
+    parsed: MaxTextSpec,
+    devices: Sequence[Any],
+    settled: dict[str, str],
+) -> Program:
+    mesh = _train_mesh(modules, config, devices)
+    pure = getattr(config, "pure_nnx", not _FLAGS[metadata.version("maxtext")])
+    function, state = (_nnx_forward if pure else _linen_forward)(modules, config, mesh)
+    sharding = modules.sharding.get_input_data_sharding(config, mesh)
+    batch = modules.maxtext_utils.get_shaped_batch(config)
+    names = ("inputs", "inputs_position", "inputs_segmentation")
+    return Program(
+        function=function,
+        args=(state, *(_shapes(batch[name], sharding) for name in names)),
+        jit_options=_compiler_options(devices),
+        context=_context(modules, config, mesh, parsed.mesh_context),
+        name=parsed.text,
+        options=settled,
+    )
+
+
+def _nnx_forward(modules: _Modules, config: Any, mesh: Any) -> tuple[Callable[..., Any], Any]:
+    from flax import nnx
+
+    _, abstract = modules.model_creation_utils.create_nnx_abstract_model(config, mesh)
+    graph, state = nnx.split(abstract)
+
+    def forward(state: Any, tokens: Any, positions: Any, segments: Any) -> Any:
+        model = nnx.merge(graph, state, copy=True)
+        logits = model(tokens, positions, decoder_segment_ids=segments, enable_dropout=False)
+        return logits, nnx.state(model)
+
+    return forward, state
+
+
+def _linen_forward(modules: _Modules, config: Any, mesh: Any) -> tuple[Callable[..., Any], Any]:
+    args, _, shardings, _, model = modules.train_compile.get_shaped_inputs(mesh, config)
+
+    def forward(params: Any, tokens: Any, positions: Any, segments: Any) -> Any:
+        import jax
+
+        key = jax.random.PRNGKey(0)
+        rngs = {"params": key, "dropout": key}
+        return model.apply(
+            params, tokens, positions, decoder_segment_ids=segments, enable_dropout=False, rngs=rngs
+        )
+
+    return forward, _shapes(args[0].params, shardings.params)
 
 
 def _train_mesh(modules: _Modules, config: Any, devices: Sequence[Any]) -> Any:
