@@ -117,7 +117,9 @@ def _target(found: list[EnvironmentDifference]) -> Iterator[Finding]:
         )
 
 
-def _versions(found: list[EnvironmentDifference]) -> Iterator[Finding]:
+def _versions(differences: list[EnvironmentDifference]) -> Iterator[Finding]:
+    # a library that one side alone has loaded is of no other version
+    found = [d for d in differences if d.lhs is not None and d.rhs is not None]
     if not found:
         return
     compilers = [d for d in found if d.name in _COMPILERS]

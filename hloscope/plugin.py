@@ -107,6 +107,7 @@ from hloscope.queries.ledgers import (
     memory_entries,
     memory_of,
 )
+from hloscope.queries.logits import Logits, logits
 from hloscope.queries.loops import (
     Refill,
     Stack,
@@ -193,6 +194,7 @@ __all__ = [
     "LedgerDelta",
     "LedgerEntry",
     "Literal",
+    "Logits",
     "Loop",
     "Maybe",
     "Measured",
@@ -255,6 +257,7 @@ __all__ = [
     "input_changes",
     "instructions",
     "listed",
+    "logits",
     "memory_entries",
     "memory_of",
     "meshes",

@@ -29,6 +29,7 @@ class Specificity(IntEnum):
     SYMPTOM = 0  # what happened: a copy was added, a buffer grew
     MECHANISM = 1  # how: a residual is stacked in a loop
     CAUSE = 2  # why: a policy is absent, an argument is not donated
+    EXACT = 3  # why, of one array whose part in the program is known
 
 
 class Direction(StrEnum):
@@ -121,7 +122,7 @@ class Finding(Shown):
       lhs_frames, rhs_frames: Python frames to look at, most telling first.
       unknown: what the finding does not know, one sentence each.
       first: whether it is to be looked at before all others, whatever it claims: something
-        outside the program differs, and may be behind everything else.
+        outside the program differs and may be behind everything else, or a side cannot run.
     """
 
     code: str

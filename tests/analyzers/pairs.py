@@ -52,7 +52,7 @@ def text(found: tuple[Finding, ...], *, claims: bool = True) -> str:
 def _lines(finding: Finding, claims: bool = True) -> list[str]:
     head = f"{finding.code} {finding.confidence} {finding.specificity.name.lower()}"
     if not claims:
-        return [f"{head}: {finding.title}", *(f"  - {e.text}" for e in finding.evidence), ""]
+        return [f"{head}: {finding.title}", ""]
     lines = [f"{head} {finding.direction}: {finding.title}"]
     for metric in Metric:
         figure = finding.claim.of(metric)
