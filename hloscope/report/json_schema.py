@@ -53,7 +53,7 @@ def diff_schema() -> Schema:
     found = {
         name: types.of(hint)
         for name, hint in get_type_hints(Comparison).items()
-        if name not in LEFT_OUT
+        if name in _field_names(Comparison) and name not in LEFT_OUT
     }
     side = _object(_side(types), optional=tuple(_OF_CAPTURES))
     properties = {
@@ -151,7 +151,7 @@ class _Types:
         return {
             name: self.of(hint) | ({"description": told[name]} if name in told else {})
             for name, hint in get_type_hints(record).items()
-            if not name.startswith("_") and name in _field_names(record)
+            if name in _field_names(record)
         }
 
     def _tuple(self, arguments: tuple[Any, ...]) -> Schema:
