@@ -26,7 +26,6 @@ VERBS = {
     "comms": "Account for every collective and every byte sent.",
     "gate": "Judge programs against their baselines; the cause in the first line.",
     "sweep": "Capture and compare the product of programs, options, targets and more.",
-    "sweep": "Capture and compare the product of programs, options, targets and more.",
     "noise": "Compile a program several times, and say what varies.",
     "export": "Write files for XProf, Model Explorer, Perfetto, Graphviz, XLA, or as tables.",
     "bisect-passes": "Find the compiler pass after which two programs part.",
