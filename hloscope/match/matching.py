@@ -29,7 +29,8 @@ def match(lhs: CanonicalModule, rhs: CanonicalModule, *, budget: Budget = DEFAUL
         return match(rhs, lhs, budget=budget).mirrored()
     partners = Partners.none(lhs, rhs, budget)
     if lhs.graph_fingerprint == rhs.graph_fingerprint:
-        for left, right in zip(lhs.order, rhs.order, strict=True):
+        # elements that nothing reads come last, and one side may have more of them
+        for left, right in zip(lhs.order, rhs.order, strict=False):
             partners.pair(left, right, Rule.SAME_MODULE, 1.0)
         return _result(partners, ())
     pair_parameters(partners)

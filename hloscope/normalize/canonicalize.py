@@ -58,7 +58,7 @@ def normalize(
       HloscopeError: `options.off` names no pass.
     """
     off = known(options.off)
-    wiring = wire(module)
+    wiring = wire(module, keep_dead="dead-elements" in off)
     table = LabelTable(off)
     label_of, layouts = label_nodes(module, wiring, table)
     interface = read_interface(module, wiring, off, parameter_paths)
@@ -100,7 +100,7 @@ def _hashed(
     ranks, start = _start(interface, seeds(label_of, digests))
     owners = form.Owners(_owners(module), wiring.inlined)
     colours = form.settled_colours(flow, start, _marks(interface))
-    order = form.canonical_order(flow, colours, owners, _places(module, wiring))
+    order = form.canonical_order(flow, colours, owners, _places(module, wiring), wiring.dead)
     described = form.Form(
         flow=flow,
         label_of=label_of,
@@ -113,7 +113,9 @@ def _hashed(
         texts=(interface.header, _threads(module)),
     )
     graph = form.graph_digest(described, order)
-    return order, graph, form.full_digest(graph, order, layouts, _schedule(module, wiring))
+    full = form.full_digest(graph, order, layouts, _schedule(module, wiring))
+    # what nothing reads comes last: it counts for nothing
+    return [*order, *sorted(wiring.dead)], graph, full
 
 
 def _flow(
@@ -225,11 +227,14 @@ def _threads(module: Module) -> tuple[str, ...]:
     return tuple(sorted(c.execution_thread for c in module.computations))
 
 
-def _schedule(module: Module, wiring: Wiring) -> list[range]:
+def _schedule(module: Module, wiring: Wiring) -> Sequence[Sequence[int]]:
     """The nodes of each computation in order, where the order is the program's."""
     if not module.is_scheduled:
         return []
-    return [
+    lines = [
         range(base, base + len(computation.instructions))
         for base, computation in zip(wiring.offsets, module.computations, strict=True)
     ]
+    if wiring.dead:
+        return [[node for node in line if node not in wiring.dead] for line in lines]
+    return lines

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from hashlib import blake2b
 from sys import byteorder
@@ -88,7 +88,11 @@ class Owners(NamedTuple):
 
 
 def canonical_order(
-    flow: Flow, colours: Sequence[int], owners: Owners, places: Sequence[int]
+    flow: Flow,
+    colours: Sequence[int],
+    owners: Owners,
+    places: Sequence[int],
+    dead: Set[int] = frozenset(),
 ) -> list[int]:
     """Every node once, results first and then along data flow.
 
@@ -98,6 +102,7 @@ def canonical_order(
       owners: where nodes live.
       places: the place of each node in its computation, where the order is the program's; the
         last word between nodes that are alike, so that equal schedules stay equal.
+      dead: wires to leave out.
     """
     walk = _Walk(flow, colours, owners, places)
     walk.visit_all(set(flow.outputs))
@@ -106,7 +111,7 @@ def canonical_order(
     used = {below for node in left for below in (*flow.sources[node], *_roots(flow, node))}
     walk.visit_all(node for node in left if node not in used)
     walk.visit_all(left)
-    return walk.order + _boundaries(walk)
+    return walk.order + _boundaries(walk, dead)
 
 
 class _Walk:
@@ -209,11 +214,15 @@ def _loops(flow: Flow) -> dict[int, tuple[int, ...]]:
     return found
 
 
-def _boundaries(walk: _Walk) -> list[int]:
+def _boundaries(walk: _Walk, dead: Set[int]) -> list[int]:
     """Wires and wrappers, by the numbers of what they hold together."""
     flow, colours, number, owners = walk.flow, walk.colours, walk.number, walk.owners
     wire = (NodeKind.WIRE, NodeKind.WRAPPER)
-    nodes = [node for node in range(len(colours)) if flow.kinds[node] in wire and number[node] < 0]
+    nodes = [
+        node
+        for node, kind in enumerate(flow.kinds)
+        if kind in wire and number[node] < 0 and node not in dead
+    ]
     first = _first_numbers(walk)
 
     def held(node: int) -> tuple[object, ...]:
@@ -224,7 +233,7 @@ def _boundaries(walk: _Walk) -> list[int]:
         return sorted(outside), sorted(inside), computation, colours[node], walk.places[node]
 
     nodes.sort(key=held)
-    for position, node in enumerate(nodes, start=len(colours) - len(nodes)):
+    for position, node in enumerate(nodes, start=len(walk.order)):
         number[node] = position
     return nodes
 
@@ -265,8 +274,8 @@ class Form:
 
 def graph_digest(form: Form, order: Sequence[int]) -> bytes:
     """BLAKE2b-128 of a graph in canonical order, without layouts and schedule."""
-    number = _inverse(order)
-    used = sorted({form.label_digests[label] for label in form.label_of})
+    number = _inverse(order, len(form.label_of))
+    used = sorted({form.label_digests[form.label_of[node]] for node in order})
     place = {digest: k for k, digest in enumerate(used)}
     label_rank = [place.get(digest, -1) for digest in form.label_digests]
     hasher = blake2b(digest_size=16)
@@ -278,8 +287,8 @@ def graph_digest(form: Form, order: Sequence[int]) -> bytes:
     return hasher.digest()
 
 
-def _inverse(order: Sequence[int]) -> list[int]:
-    number = [0] * len(order)
+def _inverse(order: Sequence[int], count: int) -> list[int]:
+    number = [-1] * count
     for position, node in enumerate(order):
         number[node] = position
     return number
@@ -355,7 +364,7 @@ def full_digest(
       layouts: node to its layout text.
       schedule: for each computation whose order counts, its nodes in that order.
     """
-    number = _inverse(order)
+    number = _inverse(order, len(layouts))
     hasher = blake2b(graph, digest_size=16)
     hasher.update("\n".join([layouts[node] for node in order]).encode())
     for line in sorted([number[node] for node in nodes] for nodes in schedule):

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from hloscope.model.canonical import NodeKind
 from hloscope.model.hlo import Instruction, Module, Shape
+from hloscope.normalize.dead import dead_elements
 from hloscope.normalize.inlining import inlined_callees
 
 Value: TypeAlias = "int | tuple[Value, ...]"
@@ -34,7 +35,7 @@ class Wiring:
       topological: nodes, sources before users but for `back`.
       back: a loop's slot to the value that the body puts there.
       virtual: shape and position of elements and slots, from node `count` on.
-      tied: element to (its operation, position).
+      dead: elements that nothing reads, which hand nothing on.
     """
 
     count: int
@@ -49,6 +50,7 @@ class Wiring:
     back: dict[int, int] = field(default_factory=dict)
     virtual: list[tuple[Shape, int]] = field(default_factory=list)
     elements: dict[tuple[int, int], int] = field(default_factory=dict)
+    dead: frozenset[int] = frozenset()
     notes: list[str] = field(default_factory=list)
 
 
@@ -67,15 +69,20 @@ def leaves(value: Value) -> tuple[int, ...]:
     return tuple(found)
 
 
-def wire(module: Module) -> Wiring:
-    """Looks every operand of a module up through its wiring."""
-    return _Wirer(module).run()
+def wire(module: Module, *, keep_dead: bool = False) -> Wiring:
+    """Looks every operand of a module up through its wiring.
+
+    Args:
+      module: as read.
+      keep_dead: whether an element that nothing reads counts like any other.
+    """
+    return _Wirer(module, keep_dead).run()
 
 
 class _Wirer:
     """One walk over a module, callers before what they call, without recursion."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, keep_dead: bool) -> None:
         self.module = module
         offsets, total = [], 0
         for computation in module.computations:
@@ -90,6 +97,7 @@ class _Wirer:
             called={},
             control={},
             inlined=[-1] * len(offsets),
+            dead=frozenset() if keep_dead else dead_elements(module, offsets),
         )
         self.inlining = inlined_callees(module)
         self.bound: dict[int, list[Value]] = {}  # inlined computation to its parameters' values
@@ -242,6 +250,8 @@ class _Wirer:
         position = int(ins.attr("index") or 0)
         if not values:
             self.graph.topological.append(node)
+        elif node in self.graph.dead:
+            self._wire(node, values[0])
         elif isinstance(values[0], int):
             self._wire(node, self._element(values[0], position, ins.shape))
         elif position < len(values[0]):

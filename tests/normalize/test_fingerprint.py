@@ -95,6 +95,10 @@ NOISE = {
     "commuted": (("add(%a, %b)", "add(%b, %a)"), ("add(%i, %one)", "add(%one, %i)")),
     "schedule dropped": ((", is_scheduled=true", ""),),
     "layout": (("%all = f32[8]{0}", "%all = f32[8]{0:T(256)}"),),
+    "dead elements": (
+        ("  %one =", "  %unread = f32[8]{0} get-tuple-element(%c), index=1\n  %one ="),
+        ("  %total =", "  %unused = s32[] get-tuple-element(%loop), index=0\n  %total ="),
+    ),
 }
 DIFFERENT = {
     "constant": (("constant(10)", "constant(11)"),),
@@ -157,7 +161,9 @@ def test_strict_keeps_layouts_and_the_schedule(name: str) -> None:
     assert print_of(written(*NOISE[name]), strict) != print_of(BASE, strict)
 
 
-@pytest.mark.parametrize("name", ["names", "metadata", "parameter order", "carry positions"])
+@pytest.mark.parametrize(
+    "name", ["names", "metadata", "parameter order", "carry positions", "dead elements"]
+)
 def test_strict_sees_no_other_noise(name: str) -> None:
     strict = NormalizeOptions(strict=True)
     assert print_of(written(*NOISE[name]), strict) == print_of(BASE, strict)
@@ -171,6 +177,7 @@ SWITCHES = {
     "tuple-positions": "carry positions",
     "channel-ids": "channel ids",
     "replica-groups": "iota groups",
+    "dead-elements": "dead elements",
     "commutative-operands": "commuted",
 }
 
