@@ -103,7 +103,7 @@ def test_no_name_is_markup() -> None:
 
 def test_it_says_what_the_terminal_says(text: str) -> None:
     for part in ("NOT THE SAME PROGRAM: lhs against rhs", "+3.00 MiB", "DON001", "structural",
-                 "train.py:12 (step)", "hloscope prove LHS RHS --probe donate",
+                 "train.py:12 (step)", "hloscope prove lhs rhs --probe donate",
                  "Not known: whether the caller reads it again.",
                  "hloscope diff lhs rhs --html report.html"):  # fmt: skip
         assert part in text, part

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from comparisons import LHS, RHS, compared
 
+import hloscope
 from hloscope.report.html import comparison_html
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -211,3 +212,26 @@ def test_everything_is_reached_by_keyboard(page: webdriver.Chrome) -> None:
         ".filter(e => !e.labels.length).map(e => e.id)"
     )
     assert page.execute_script(unlabelled) == []
+
+
+@pytest.mark.compile
+def test_the_charts_of_memory(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    sides = ("gpt3-tiny:linen", "gpt3-tiny:nnx")
+    path.write_text(comparison_html(hloscope.compare(*sides, target="cpu:1")))
+    browser.get(path.as_uri())
+    _until(lambda: browser.execute_script("return document.documentElement.dataset.ready") == "yes")
+    steps = browser.find_elements(By.CSS_SELECTOR, "#waterfall .point")
+    rows = browser.find_elements(By.CSS_SELECTOR, "#waterfall-table tbody tr")
+    assert len(steps) == len(rows) > 2
+    lines = browser.find_elements(By.CSS_SELECTOR, "#timeline .lines path.js-line")
+    assert len(lines) == 2
+    zoom = browser.find_element(By.CSS_SELECTOR, "#timeline [data-attr=zoom][data-val=in]")
+    before = browser.execute_script("return document.getElementById('timeline').layout.xaxis.range")
+    browser.execute_script("arguments[0].scrollIntoView()", zoom)
+    zoom.click()
+    shown = "const r = document.getElementById('timeline').layout.xaxis.range; return r[1] - r[0]"
+    _until(lambda: browser.execute_script(shown) < before[1] - before[0])
+    browser.execute_script("document.getElementById('icicle').scrollIntoView()")
+    assert browser.find_elements(By.CSS_SELECTOR, "#icicle .slice")
+    assert browser.get_log("browser") == []

@@ -15,6 +15,7 @@ from hloscope import __version__
 from hloscope.model.changes import Verdict
 from hloscope.model.comparison import Comparison
 from hloscope.model.finding import Finding, Metric
+from hloscope.report.commands import command
 from hloscope.report.comparison import comparison_document, overall
 from hloscope.report.document import Note, Table, Why
 from hloscope.report.html.change_rows import MOST, change_rows
@@ -25,6 +26,7 @@ from hloscope.report.html.rerun import origins, reruns
 from hloscope.report.html.sides import Sides
 from hloscope.report.why import frame_text, metric_text
 
+_FIRST = 5  # findings that are not folded away
 _SCRIPTS = ("charts.js", "table.js", "graph.js", "listing.js", "main.js")
 # shown in places of their own, or not folded away
 _TOLD = frozenset({"gap", "why", "findings"})
@@ -53,7 +55,8 @@ def comparison_html(comparison: Comparison) -> str:
         good=verdict is not None and verdict is not Verdict.DIFFERENT,
         sections={section.title: section for section in document.sections},
         parts=[section for section in document.sections if section.title not in _TOLD],
-        findings=[_finding(finding) for finding in explanation.findings],
+        findings=[_finding(comparison, finding) for finding in explanation.findings],
+        first_findings=_FIRST,
         crashes=explanation.crashes,
         rows=rows,
         classes=sorted({kind for row in rows for kind in row.classes}),
@@ -93,13 +96,17 @@ def _line(status: str, lhs: str, rhs: str, *marks: list[Any]) -> list[Any]:
     return [str(status), lhs, rhs, *marks] if any(marks) else [str(status), lhs, rhs]
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(comparison: Comparison, finding: Finding) -> dict[str, Any]:
     return {
         "finding": finding,
         "claims": [
             metric_text(metric, finding.claim.known(metric))
             for metric in Metric
             if finding.claim.known(metric)
+        ],
+        "remedies": [
+            (text, command("prove", comparison, "--probe", probe) if probe else "")
+            for text, probe in finding.remedies
         ],
         "frames": [
             (side, [frame_text(frame) for frame in frames])
