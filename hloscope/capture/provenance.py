@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
 
+from hloscope.capture.revisions import git_environment
 from hloscope.capture.targets.toolchain import toolchain
 
 # Set by hloscope itself, the same for every capture.
@@ -111,7 +112,7 @@ def _git(source: Path, *arguments: str) -> str | None:
             text=True,
             check=False,
             timeout=_GIT_SECONDS,
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+            env=git_environment(),
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -112,15 +112,17 @@ def find_repository(folder: Path, *, where: str) -> Repository:
     Raises:
       HloscopeError: no git, or no repository.
     """
-    top = git(folder, "rev-parse", "--show-toplevel")
-    common = git(folder, "rev-parse", "--git-common-dir")
-    inside = git(folder, "rev-parse", "--show-prefix")
-    if not top or common is None or inside is None:
+    told = run_git(folder, "rev-parse", "--show-toplevel")
+    if told.returncode != 0:
+        said = (told.stderr.strip() or "no reason given").splitlines()[0]
         raise HloscopeError(
-            f"'{folder}' is in no work tree of a git repository",
+            f"'{folder}' is in no work tree of a git repository: {said}",
             where=where,
             remedy="revisions are those of the current folder's repository: cd into it",
         )
+    top = told.stdout.strip()
+    common = git(folder, "rev-parse", "--git-common-dir") or ".git"
+    inside = git(folder, "rev-parse", "--show-prefix") or ""
     return Repository(
         root=Path(top),
         administration=(folder / common).resolve(),

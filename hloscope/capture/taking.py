@@ -266,7 +266,7 @@ def _environment(target: Target, options: Options) -> Environment | None:
     from hloscope.store import user_cache
 
     making = Making(
-        folder=user_cache().folder / "environments",
+        folder=user_cache().environments,
         progress=options.progress,
         cancelled=options.cancelled,
     )

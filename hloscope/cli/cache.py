@@ -39,12 +39,15 @@ def list_entries(as_json: bool) -> None:
 @command.command("clear")
 @click.option("--json", "as_json", is_flag=True, help="Print what was removed as JSON.")
 def clear(as_json: bool) -> None:
-    """Remove every kept capture."""
+    """Remove every kept capture, and every environment made for --with."""
     from hloscope.report.numbers import bytes_text
 
     cache = user_cache()
     count, size = cache.clear()
+    environments = cache.clear_environments()
     if as_json:
-        click.echo(json.dumps({"folder": str(cache.folder), "captures": count, "bytes": size}))
+        removed = {"captures": count, "bytes": size, "environments": environments}
+        click.echo(json.dumps({"folder": str(cache.folder), **removed}))
         return
-    click.echo(f"removed {count} captures, {bytes_text(size)}, from {cache.folder}")
+    also = f" and {environments} environments" if environments else ""
+    click.echo(f"removed {count} captures, {bytes_text(size)},{also} from {cache.folder}")

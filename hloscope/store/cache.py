@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -109,6 +110,18 @@ class Cache:
                 size += path.stat().st_size
             path.unlink(missing_ok=True)
         return count, size
+
+    def clear_environments(self) -> int:
+        """Removes the Python environments that lie beside the captures; their number."""
+        found = [path for path in self.environments.glob("*") if path.is_dir()]
+        for path in found:
+            shutil.rmtree(path, ignore_errors=True)
+        return len(found)
+
+    @property
+    def environments(self) -> Path:
+        """Where Python environments with other packages are kept."""
+        return self.folder / "environments"
 
     def _whole(self, path: Path) -> Capture | None:
         try:

@@ -164,6 +164,9 @@ def test_a_side_by_other_packages(tmp_path: Path, wheels: Path) -> None:
     (desk.folder / "a.hlo").write_text("HloModule a")
     file = desk.run("show", "a.hlo", "--with", "tinytool==1.0", **changes)
     assert file.stderr.startswith("error: 'a.hlo' is a file, and is read as it is\n")
+    cleared = json.loads(desk.run("cache", "clear", "--json").stdout)
+    assert (cleared["captures"], cleared["environments"]) == (2, 2)
+    assert json.loads(desk.run("cache", "clear", "--json").stdout)["environments"] == 0
 
 
 @pytest.mark.compile
