@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from hloscope.model.capture import Capture
-from hloscope.model.changes import StageVerdict, Verdict
+from hloscope.model.changes import Stage, StageVerdict, Verdict
 from hloscope.model.comparison import Comparison
 from hloscope.model.units import Bytes, Maybe, Measured, Missing
 from hloscope.report.changes import changes_section, graph_section
@@ -42,7 +42,7 @@ def comparison_document(comparison: Comparison, *, everything: bool = False) -> 
       everything: whether long lists are given whole.
     """
     explanation = comparison.explanation
-    why = why_section(comparison, explanation, overall(comparison))
+    why = why_section(comparison, explanation, _compiled(comparison))
     parts = (
         *_memory(comparison, everything),
         changes_section(comparison, everything=everything),
@@ -64,6 +64,8 @@ def comparison_document(comparison: Comparison, *, everything: bool = False) -> 
 def _headline(comparison: Comparison) -> str:
     worst = overall(comparison)
     word = "UNDECIDED" if worst is None else _WORDS[worst]
+    if worst is Verdict.DIFFERENT and _compiled(comparison) not in (None, Verdict.DIFFERENT):
+        word = "SAME PROGRAM, OTHER INPUTS"
     target = f" on {comparison.target.spec}" if comparison.target else ""
     lhs, rhs = side_names((comparison.lhs.label, comparison.rhs.label))
     return f"{word}: {lhs} against {rhs}{target}"
@@ -71,7 +73,16 @@ def _headline(comparison: Comparison) -> str:
 
 def overall(comparison: Comparison) -> Verdict | None:
     """The least alike of the verdicts that could be given; `None` where there is none."""
-    known = [v.verdict.value for v in comparison.verdicts if isinstance(v.verdict, Measured)]
+    return _worst(comparison.verdicts)
+
+
+def _compiled(comparison: Comparison) -> Verdict | None:
+    """As `overall`, of what the compiler made alone: inputs may have other names."""
+    return _worst(v for v in comparison.verdicts if v.stage is not Stage.INPUTS)
+
+
+def _worst(verdicts: Iterable[StageVerdict]) -> Verdict | None:
+    known = [v.verdict.value for v in verdicts if isinstance(v.verdict, Measured)]
     return max(known, key=list(Verdict).index, default=None)
 
 

@@ -138,6 +138,17 @@ def test_numbers_in_full(
     assert "12,377 FLOP" in out
 
 
+@pytest.mark.usefixtures("sides", "no_analyzers")
+def test_other_names_of_inputs_need_no_explanation(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("names.hlo").write_text(LHS.replace("params['w']", "weights"))
+    assert run(monkeypatch, "lhs.hlo", "names.hlo") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("SAME PROGRAM, OTHER INPUTS: lhs.hlo against names.hlo\n")
+    assert "WHY" not in out
+
+
 @pytest.mark.usefixtures("sides")
 def test_the_first_reason_stands_on_the_first_screen(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
