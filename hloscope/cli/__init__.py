@@ -30,6 +30,8 @@ VERBS = {
     "export": "Write files for XProf, Model Explorer, Perfetto, Graphviz, XLA, or as tables.",
     "bisect-passes": "Find the compiler pass after which two programs part.",
     "prove": "Try suspected remedies on the candidate, and say what came back.",
+    "analyzers": "List what can name a cause.",
+    "explain": "Print what the code of a finding means.",
     "blame": "Split a delta into the code's part and the tools'.",
     "bisect": "Find the commit that made a program worse.",
     "targets": "List the targets that programs can be compiled for.",

@@ -28,6 +28,8 @@ def test_help_loads_nothing_heavy() -> None:
     )
 
 
-@pytest.mark.parametrize("room", ["pipeline", "sources", "store", "normalize", "match", "diff"])
+@pytest.mark.parametrize(
+    "room", ["pipeline", "sources", "store", "normalize", "match", "diff", "explain"]
+)
 def test_reading_and_diffing_load_no_jax(room: str) -> None:
     assert set(_loaded_after(f"import hloscope.{room}")).isdisjoint({"jax", "jaxlib", "flax"})
