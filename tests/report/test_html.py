@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -20,7 +21,11 @@ from comparisons import LHS, RHS, compared
 from hloscope.cli import cli
 from hloscope.model.canonical import Ref
 from hloscope.model.changes import Instance
+from hloscope.model.comparison import Comparison
+from hloscope.model.finding import Explanation
+from hloscope.model.ledger import TimelinePoint
 from hloscope.report.html import comparison_html
+from hloscope.report.html.charts import thinned
 from hloscope.report.html.layout import layered
 from hloscope.report.html.listing import Status, listing
 from hloscope.report.html.marking import marks
@@ -29,6 +34,10 @@ from hloscope.report.html.neighbourhood import STEPS, neighbourhood
 from hloscope.report.html.sides import Sides
 
 EVIL = "</script><img src=x onerror=alert(1)>\"'&"
+
+
+def _unexplained(_: Comparison) -> Explanation:
+    return Explanation(findings=(), crashes=(), analyzers=(), accounts={})
 
 
 class Page(HTMLParser):
@@ -229,3 +238,36 @@ def test_modules_add_up() -> None:
 def test_the_report_stays_small(text: str) -> None:
     # all but the charts' library, which is the same for every report
     assert len(text.encode()) - 4_900_000 < 100_000
+
+
+def test_a_long_schedule_keeps_its_peaks() -> None:
+    sizes = [number % 7 for number in range(40_000)]
+    sizes[12_345], sizes[23_456] = 1_000, -1_000
+    points = [TimelinePoint("entry", f"i.{number}", size) for number, size in enumerate(sizes)]
+    kept = list(thinned(points))
+    assert len(kept) <= 3_000
+    assert {12_345, 23_456} <= set(kept)
+    assert kept == sorted(set(kept))
+    assert list(thinned(points[:3_000])) == list(range(3_000))
+
+
+def test_endless_text_is_cut_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hloscope.report.html.listing._WHOLE", 0)
+    monkeypatch.setattr("hloscope.report.html.listing._BUDGET", 150)
+    found = listing(Sides(compared()))
+    assert not found.whole
+    assert [listed.lhs for listed in found.computations] == ["main"]
+    assert found.left_out == 1
+    assert found.computations[0].lines[-1].status is Status.CUT
+
+
+def test_a_table_without_end_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hloscope.report.html.change_rows.MOST", 1)
+    text = comparison_html(compared())
+    assert "1 changes, and 2 more that are not in this file" in text
+
+
+def test_equal_sides_have_nothing_to_show() -> None:
+    text = comparison_html(replace(compared(LHS, LHS), explain=_unexplained))
+    for part in ("Nothing to explain.", "Nothing differs in the graph.", "No line differs."):
+        assert part in text

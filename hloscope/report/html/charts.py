@@ -61,7 +61,7 @@ def _track(ledger: MemoryLedger) -> dict[str, Any]:
     lasting = ledger.total - ledger.of(Category.FRAGMENTATION)
     points = ledger.timeline or (TimelinePoint("", "", lasting), TimelinePoint("", "", lasting))
     last = max(len(points) - 1, 1)
-    kept = list(_thinned(points))
+    kept = list(thinned(points))
     return {
         "share": [round(100 * number / last, 3) for number in kept],
         "bytes": [points[number].size for number in kept],
@@ -71,7 +71,7 @@ def _track(ledger: MemoryLedger) -> dict[str, Any]:
     }
 
 
-def _thinned(points: Sequence[TimelinePoint]) -> Iterator[int]:
+def thinned(points: Sequence[TimelinePoint]) -> Iterator[int]:
     """Of each stretch the lowest and the highest point, so that no peak is lost."""
     size = -(-2 * len(points) // _POINTS)
     if size <= 2:

@@ -1,5 +1,5 @@
 "use strict";
-// Puts everything to work. The page is readable before the charts are there.
+// Puts everything to work. The charts' library is large: it is run once the page can be read.
 const PAPER = 700; // CSS pixels that fit A4 and letter between their margins
 
 document.addEventListener("DOMContentLoaded", () => {
@@ -7,7 +7,7 @@ document.addEventListener("DOMContentLoaded", () => {
   listingText.start();
   const data = JSON.parse(document.getElementById("data-charts").textContent);
   const checked = (name) => document.querySelector("input[name=" + name + "]:checked").value;
-  const draw = (id, chart) => chart && Plotly.react(id, chart[0], chart[1], charts.config);
+  const draw = (id, chart) => chart && window.Plotly && Plotly.react(id, chart[0], chart[1], charts.config);
 
   function drawModules() {
     const chart = charts.modules(data.modules, checked("quantity"), checked("show"));
@@ -32,6 +32,13 @@ document.addEventListener("DOMContentLoaded", () => {
   const drawn = () => Array.from(document.querySelectorAll(".chart")).filter((chart) => chart.layout && !chart.hidden);
   window.addEventListener("beforeprint", () => drawn().forEach((chart) => Plotly.relayout(chart, { autosize: false, width: PAPER })));
   window.addEventListener("afterprint", drawAll);
-  drawAll();
-  document.documentElement.dataset.ready = "yes";
+  const library = document.getElementById("plotly");
+  requestAnimationFrame(() => setTimeout(() => {
+    const script = document.createElement("script");
+    script.textContent = library.textContent;
+    document.head.append(script);
+    library.remove();
+    drawAll();
+    document.documentElement.dataset.ready = "yes";
+  }));
 });
