@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from hloscope.hlo import read_proto, read_text
 from hloscope.hlo.schema import hlo_pb2
 from hloscope.model.source import Source, SourceKind
 from hloscope.normalize import NormalizeOptions
+from hloscope.pipeline import open_pair
 from hloscope.pipeline.comparing import canonical_pair, compare
 
 TEXT = """
@@ -55,3 +57,14 @@ def test_equal_sides_are_identical() -> None:
     assert comparison.changes.verdict == "identical"
     assert comparison.lhs.label == "a"
     assert comparison.rhs.label == "b"
+
+
+def test_equal_files_are_read_once(tmp_path: Path) -> None:
+    files = [tmp_path / "a.hlo", tmp_path / "b.hlo", tmp_path / "c.hlo"]
+    for file, text in zip(files, (TEXT, TEXT, TEXT.replace("sine", "cosine")), strict=True):
+        file.write_text(text)
+    left, right = open_pair(str(files[0]), str(files[1]))
+    assert right.module is left.module
+    assert (left.label, right.label) == (str(files[0]), str(files[1]))
+    left, right = open_pair(str(files[0]), str(files[2]))
+    assert right.module != left.module

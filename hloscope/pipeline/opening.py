@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import filecmp
 import re
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psutil
@@ -14,6 +15,7 @@ import psutil
 from hloscope.errors import HloscopeError
 from hloscope.model.capture import Depth
 from hloscope.model.source import Source
+from hloscope.pipeline.collector import collector_paused
 
 # what one child may need while both sides compile at once; twice that has to be free
 CHILD_MEMORY = 4 << 30
@@ -100,6 +102,8 @@ def open_pair(
     if sides[0] == sides[1]:
         source = open_source(lhs, options)
         return source, source
+    if is_file(lhs) and is_file(rhs):
+        return _open_files(sides)
     if psutil.virtual_memory().available < 2 * CHILD_MEMORY:
         left, right = (open_source(*side) for side in sides)
         return left, right
@@ -116,12 +120,25 @@ def open_pair(
         pool.shutdown()
 
 
+def _open_files(
+    sides: tuple[tuple[str, OpenOptions], tuple[str, OpenOptions]],
+) -> tuple[Source, Source]:
+    """One after the other, as two readers gain nothing beside each other; equal files once."""
+    (lhs, options), (rhs, rhs_options) = sides
+    left = open_source(lhs, options)
+    both = Path(lhs).is_file() and Path(rhs).is_file() and options == rhs_options
+    if both and filecmp.cmp(lhs, rhs, shallow=False):
+        return left, replace(left, label=str(Path(rhs)))
+    return left, open_source(rhs, rhs_options)
+
+
 def _open_path(path: Path, options: OpenOptions) -> Source:
     from hloscope import sources, store
 
-    if store.is_capture(path):
-        return sources.from_capture(store.read(path), label=str(path))
-    return sources.open_file(path, module=options.module)
+    with collector_paused():
+        if store.is_capture(path):
+            return sources.from_capture(store.read(path), label=str(path))
+        return sources.open_file(path, module=options.module)
 
 
 def _compile(spec: str, options: OpenOptions) -> Source:
