@@ -22,6 +22,8 @@ from hloscope.report.numbers import bytes_text, count_text, seconds_text, signed
 
 # as many as an answer of a few lines can hold; the others are counted
 _FIRST = 4
+# of a gap: a finding that claims so much of it is the story of it
+_MOST = 0.5
 _BEHIND = {
     Metric.BYTES: "",
     Metric.MOVED: " moved",
@@ -43,7 +45,7 @@ def why_section(
     if not findings and not explanation.crashes and worst not in (None, Verdict.DIFFERENT):
         return None
     why = Why(
-        reasons=tuple(_reason(finding) for finding in findings[:_FIRST]),
+        reasons=tuple(_reason(finding, explanation) for finding in findings[:_FIRST]),
         hidden=max(len(findings) - _FIRST, 0),
         rest=_rest(explanation),
         command=_next(comparison, findings),
@@ -78,8 +80,25 @@ def metric_text(metric: Metric, value: float) -> str:
     return signed(bytes_text(value)) + _BEHIND[metric]
 
 
-def _reason(finding: Finding) -> Reason:
-    return Reason(amount(finding), str(finding.confidence), f"{finding.code} {finding.title}")
+def _reason(finding: Finding, explanation: Explanation) -> Reason:
+    """One finding; what it carries most of stands beside the code where the amount is another."""
+    shown = next((metric for metric in Metric if finding.claim.known(metric)), None)
+    most = [
+        metric_text(metric, finding.claim.known(metric))
+        for metric in (Metric.MOVED, Metric.SENT)
+        if metric is not shown and _share(finding, metric, explanation) >= _MOST
+    ]
+    told = f" ({', '.join(most)})" if most else ""
+    text = f"{finding.code}{told} {finding.title}"
+    return Reason(amount(finding), str(finding.confidence), text)
+
+
+def _share(finding: Finding, metric: Metric, explanation: Explanation) -> float:
+    """What a finding claims of a gap; 0 where there is no gap or nobody knows it."""
+    match explanation.accounts.get(metric):
+        case Measured(account) if account.gap:
+            return finding.claim.known(metric) / account.gap
+    return 0
 
 
 def _rest(explanation: Explanation) -> str:

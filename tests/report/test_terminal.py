@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import io
+import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from comparisons import EXPLANATION, compared
+
+from hloscope.model.changes import Verdict
+from hloscope.model.finding import Account, Claim, Metric
+from hloscope.model.units import Measured
 from hloscope.report.document import Document, Note, Reason, Section, Table, Tone, Why
 from hloscope.report.terminal import render
 from hloscope.report.terminal_why import LINES, why_lines
+from hloscope.report.why import why_section
 
 LONG = (
     "DON001 the donation of state['params']['decoder']['layers']['mlp']['up']['kernel'] is lost: "
@@ -127,3 +138,25 @@ def test_an_output_without_unicode_takes_every_name() -> None:
     render(Document(headline=Note(text="naïve → x"), lead=(), sections=()), console)
     console.file.flush()
     assert raw.getvalue() == b"na?ve ? x\n"
+
+
+def test_a_finding_tells_of_the_gap_that_it_carries_most_of() -> None:
+    def reason(moved: float) -> Reason:
+        account = Account(
+            gap=8 << 30, growth=8 << 30, shrinkage=0, held_growth=moved, held_shrinkage=0, offset=0
+        )
+        finding = replace(
+            EXPLANATION.findings[0], claim=Claim(bytes=Measured(1), moved=Measured(int(moved)))
+        )
+        explanation = replace(
+            EXPLANATION, findings=(finding,), accounts={Metric.MOVED: Measured(account)}
+        )
+        section = why_section(compared(), explanation, Verdict.DIFFERENT)
+        assert section is not None
+        (why,) = section.blocks
+        assert isinstance(why, Why)
+        return why.reasons[0]
+
+    title = "rhs does not donate params['w'], as lhs does"
+    assert reason(6 << 30) == Reason("+1 B", "structural", f"DON001 (+6.00 GiB moved) {title}")
+    assert reason(1 << 30) == Reason("+1 B", "structural", f"DON001 {title}")
