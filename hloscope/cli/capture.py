@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ from hloscope.errors import HloscopeError
 from hloscope.model.capture import Capture, Depth
 from hloscope.model.units import Maybe, Measured, Missing
 from hloscope.report.document import Block, Document, Note, Section, Table, Tone
+
+_LONGEST_NAME = 160
 
 
 @click.command()
@@ -78,8 +81,10 @@ def command(
 
 def default_name(program: str, target: str) -> str:
     """A file name for a program and a target: `gpt3-6b-nnx-layers-4.tpu-v5p-2x2x2.hloscope`."""
-    parts = (re.sub(r"[^A-Za-z0-9_.]+", "-", part).strip("-.") for part in (program, target))
-    return ".".join((*parts, "hloscope"))
+    name, place = (re.sub(r"[^A-Za-z0-9_.]+", "-", part).strip("-.") for part in (program, target))
+    if len(name) > _LONGEST_NAME:  # a file system takes 255 bytes
+        name = f"{name[:_LONGEST_NAME]}-{hashlib.sha256(program.encode()).hexdigest()[:8]}"
+    return ".".join((name, place, "hloscope"))
 
 
 def _check_writable(path: Path) -> None:

@@ -470,7 +470,8 @@ def _nnx_state(modules: _Modules, config: Any, engine: Any) -> tuple[Any, tuple[
 
     _, params, _, rest = nnx.split(engine.model, nnx.Param, nnx.Cache, ...)
     construct = getattr(modules.sharding, "nnx_construct_named_sharding", None)
-    construct = construct or modules.maxtext_utils_nnx.nnx_construct_named_sharding
+    if construct is None:  # 0.2.3
+        construct = modules.maxtext_utils.get_nnx_named_sharding_with_scan_axis
     with _axis_rules(modules, config):
         placed = [_shapes(state, construct(state, engine.mesh)) for state in (params, rest)]
     utils = modules.maxtext_utils

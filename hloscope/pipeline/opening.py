@@ -78,7 +78,10 @@ def open_source(spec: str, options: OpenOptions = OpenOptions()) -> Source:
 
 def is_file(spec: str) -> bool:
     """Whether a side is read rather than compiled."""
-    return Path(spec).exists()
+    try:
+        return Path(spec).exists()
+    except OSError:  # longer than any file's name, as a spec with many options may be
+        return False
 
 
 def open_pair(
