@@ -27,6 +27,24 @@ pytestmark = [
 ]
 webdriver = pytest.importorskip("selenium.webdriver")
 By = pytest.importorskip("selenium.webdriver.common.by").By
+# of each graph, the boxes that lines lead from and to
+EDGES = """
+return Array.from(document.querySelectorAll("tr.detail .graph svg")).map((svg) => {
+  const boxes = Array.from(svg.querySelectorAll("g:not(.absent)")).map((group) => {
+    const at = (name) => Number(group.querySelector("rect").getAttribute(name));
+    return { name: group.querySelector("text").textContent, middle: at("x") + at("width") / 2,
+             top: at("y"), bottom: at("y") + at("height") };
+  });
+  const near = (x, y, edge) =>
+    boxes.find((box) => Math.abs(box.middle - x) < 1 && Math.abs(box[edge] - y) < 8);
+  return Array.from(svg.querySelectorAll("path:not(.head)")).map((path) => {
+    const numbers = path.getAttribute("d").match(/-?[0-9.]+/g).map(Number);
+    const from = near(numbers[0], numbers[1], "bottom");
+    const to = near(numbers[numbers.length - 2], numbers[numbers.length - 1], "top");
+    return [from && from.name, to && to.name];
+  }).sort();
+});
+"""
 EVIL = "<img src=x onerror=document.title=1>"
 
 
@@ -122,6 +140,10 @@ def test_a_change_opens_into_text_and_graphs(page: webdriver.Chrome) -> None:
     assert texts == ["(not on this side)", "%copy.20 = f32[8,8]{1,0} copy(%dot.6)"]
     labels = _labels(page)
     assert labels == ["lhs: dot.6, tuple.7", "rhs: copy.20, dot.6, tuple.7"]
+    assert page.execute_script(EDGES) == [
+        [["dot.6", "tuple.7"]],
+        [["+ copy.20", "tuple.7"], ["dot.6", "+ copy.20"]],
+    ]
     more = detail.find_element(By.XPATH, ".//button[text()='more neighbours']")
     more.click()
     assert _labels(page) == [f"{label}, carry.1" for label in labels]
