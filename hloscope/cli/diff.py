@@ -75,7 +75,11 @@ def command(
     from hloscope.report.comparison import differs
 
     normalizing = NormalizeOptions(strict=strict, off=frozenset(off))
-    folder = _folder(figures) if figures is not None else None  # before the long part
+    # what cannot be done is said before the long part
+    if as_json and form not in (FORMATS[0], "json"):
+        raise click.UsageError(f"--json and --format {form} exclude each other")
+    folder = _folder(figures) if figures is not None else None
+    page = _place(html) if html is not None else None
     sides = open_sides(
         (lhs, rhs),
         target,
@@ -91,9 +95,9 @@ def command(
         if folder is not None:
             progress.show("both sides", "drawing")
             _draw(comparison, folder, figure_format)
-        if html is not None:
+        if page is not None:
             progress.show("both sides", "writing the report")
-            _write_html(comparison, html)
+            _write_html(comparison, page)
     _print(comparison, "json" if as_json else form, everything=everything, exact=exact)
     return DIFFERS if exit_code and differs(comparison, strict=strict) else 0
 
@@ -144,13 +148,29 @@ def _folder(name: str) -> Path:
     return Path(name)
 
 
-def _write_html(comparison: Comparison, name: str) -> None:
+def _place(name: str) -> Path:
+    """Where the report goes; its folder has to be there."""
     from pathlib import Path
 
+    from hloscope.errors import HloscopeError
+
+    path = Path(name)
+    if path.is_dir():
+        raise HloscopeError(
+            f"'{name}' is a folder", where="--html", remedy=f"--html {path / 'report.html'}"
+        )
+    if not path.parent.is_dir():
+        raise HloscopeError(
+            f"there is no folder '{path.parent}'", where="--html", remedy=f"mkdir -p {path.parent}"
+        )
+    return path
+
+
+def _write_html(comparison: Comparison, path: Path) -> None:
     from hloscope.report.html import comparison_html
     from hloscope.store import write_atomically
 
-    write_atomically(Path(name), partial(_put, comparison_html(comparison).encode()))
+    write_atomically(path, partial(_put, comparison_html(comparison).encode()))
 
 
 def _draw(comparison: Comparison, folder: Path, image: str) -> None:

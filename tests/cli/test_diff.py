@@ -189,6 +189,7 @@ def test_json_says_the_same(
         (("lhs.hlo", "gpt3-tny:nnx", "-t", "cpu:1"), "gpt3-tny"),
         (("lhs.hlo", "lhs.hlo", "--xla-flag", "broken"), "'broken' is not NAME=VALUE"),
         (("lhs.hlo", "lhs.hlo", "--depth", "deep"), "'deep' is not one of"),
+        (("lhs.hlo", "lhs.hlo", "--json", "--format", "markdown"), "exclude each other"),
         (("lhs.hlo", "empty.hlo"), "empty.hlo"),
     ],
 )

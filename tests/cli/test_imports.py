@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-HEAVY = ("jax", "jaxlib", "flax", "numpy", "pandas", "scipy", "matplotlib", "rich")
+HEAVY = ("jax", "jaxlib", "flax", "numpy", "pandas", "scipy", "matplotlib", "rich", "jinja2")
 
 
 def _loaded_after(code: str) -> list[str]:

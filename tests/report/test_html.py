@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from comparisons import LHS, RHS, compared
 
 from hloscope.cli import cli
+from hloscope.errors import HloscopeError
 from hloscope.model.canonical import Ref
 from hloscope.model.changes import Instance
 from hloscope.model.comparison import Comparison
@@ -135,16 +136,16 @@ def test_the_same_comparison_gives_the_same_bytes_in_every_process(tmp_path: Pat
     assert reports[0] == reports[1]
 
 
-def test_a_folder_that_is_not_there_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("place", "says"), [("gone/report.html", "no folder 'gone'"), (".", "'.' is a folder")]
+)
+def test_a_place_that_cannot_be_is_refused_before_anything_is_done(
+    place: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hloscope.errors import HloscopeError
-
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "lhs.hlo").write_text(LHS)
-    with pytest.raises(HloscopeError, match="no such file"):
-        cli(["diff", "lhs.hlo", "lhs.hlo", "--html", "gone/report.html"], standalone_mode=False)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["lhs.hlo"]
+    with pytest.raises(HloscopeError, match=says):
+        cli(["diff", "not.hlo", "there.hlo", "--html", place], standalone_mode=False)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_texts_stand_beside_each_other() -> None:
