@@ -44,7 +44,8 @@ def has_collectives(delta: CommunicationDelta) -> bool:
     return bool(delta.lhs.collectives or delta.rhs.collectives)
 
 
-def _moved(ledger: CostLedger) -> Total:
+def moved_total(ledger: CostLedger) -> Total:
+    """Bytes that one device reads and writes in a step."""
     return _sum(ledger.totals[Quantity.BYTES_READ], ledger.totals[Quantity.BYTES_WRITTEN])
 
 
@@ -69,7 +70,7 @@ def communication_blocks(delta: CommunicationDelta, *, everything: bool = False)
 
 def _totals(delta: CostDelta) -> Table:
     lhs, rhs = delta.lhs.totals, delta.rhs.totals
-    moved = [_moved(delta.lhs), _moved(delta.rhs)]
+    moved = [moved_total(delta.lhs), moved_total(delta.rhs)]
     rows = (
         _total("FLOPs", lhs[Quantity.FLOPS], rhs[Quantity.FLOPS], _flops),
         _total("bytes moved", moved[0], moved[1], bytes_text),
@@ -94,8 +95,8 @@ def _total(
     change = rhs.known - lhs.known
     return (
         name,
-        _least(lhs, text(lhs.known)),
-        _least(rhs, text(rhs.known)),
+        least_text(lhs, text(lhs.known)),
+        least_text(rhs, text(rhs.known)),
         signed(text(change)),
         percent_text(change, lhs.known),
     )
@@ -111,14 +112,14 @@ def _seconds(lhs: Total, rhs: Total) -> tuple[str, str, str, str, str]:
     change = rhs.known - lhs.known
     return (
         "time, one after the other (estimate)",
-        _least(lhs, seconds_text(lhs.known)),
-        _least(rhs, seconds_text(rhs.known)),
+        least_text(lhs, seconds_text(lhs.known)),
+        least_text(rhs, seconds_text(rhs.known)),
         signed(seconds_text(change)),
         percent_text(change, lhs.known),
     )
 
 
-def _least(total: Total, text: str) -> str:
+def least_text(total: Total, text: str) -> str:
     """A sum that leaves something out is a lower bound and says so."""
     return text if total.is_exact else f">={text}"
 
@@ -134,8 +135,8 @@ def _row(group: CostGroup) -> tuple[str, str, str, str]:
     layers = f"in {group.kernels} places: " if group.kernels > 1 else ""
     what = f"{layers}{entry.name} {short(without_layout(entry.shape))}{often}"
     return (
-        _least(group.bytes, signed(bytes_text(group.bytes.known))),
-        _least(group.flops, signed(count_text(group.flops.known))),
+        least_text(group.bytes, signed(bytes_text(group.bytes.known))),
+        least_text(group.flops, signed(count_text(group.flops.known))),
         _time(group.seconds),
         _two_lines(what, entry.module_path, entry.source),
     )
@@ -145,7 +146,7 @@ def _time(total: Total) -> str:
     """A delta in seconds; without any chip's peaks there is nothing to estimate."""
     if not total.known and not total.is_exact:
         return "unknown"
-    return _least(total, signed(seconds_text(total.known)))
+    return least_text(total, signed(seconds_text(total.known)))
 
 
 def _two_lines(what: str, path: str | None, source: str) -> str:
@@ -164,4 +165,4 @@ def _maybe(value: Maybe[int]) -> str:
 
 
 def _bytes(total: Total) -> str:
-    return _least(total, bytes_text(total.known))
+    return least_text(total, bytes_text(total.known))

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 from hloscope.model.capture import OutOfMemory
 from hloscope.model.comparison import Comparison
-from hloscope.model.cost import CostLedger, Quantity, Total
+from hloscope.model.cost import Quantity, Total
 from hloscope.model.source import Source
-from hloscope.report.cost_delta import has_collectives
+from hloscope.report.cost_delta import has_collectives, least_text, moved_total
 from hloscope.report.document import Block, Note, Section, Table, Tone
 from hloscope.report.figures_table import memory_total
 from hloscope.report.numbers import (
@@ -37,7 +37,7 @@ def gap_section(comparison: Comparison) -> Section:
 def _rows(comparison: Comparison) -> Iterator[tuple[Row, Tone] | None]:
     yield _memory(comparison)
     cost, sent = comparison.cost, comparison.communication
-    yield _row("bytes moved a step", _moved(cost.lhs), _moved(cost.rhs), bytes_text)
+    yield _row("bytes moved a step", moved_total(cost.lhs), moved_total(cost.rhs), bytes_text)
     if has_collectives(sent):
         yield _row("bytes sent a step", sent.lhs.wire_bytes, sent.rhs.wire_bytes, bytes_text)
     flops = [side.totals[Quantity.FLOPS] for side in (cost.lhs, cost.rhs)]
@@ -57,26 +57,22 @@ def _memory(comparison: Comparison) -> tuple[Row, Tone] | None:
     return _row("device memory at peak", Total(sizes[0]), Total(sizes[1]), bytes_text)
 
 
-def _moved(ledger: CostLedger) -> Total:
-    read, written = (ledger.totals[q] for q in (Quantity.BYTES_READ, Quantity.BYTES_WRITTEN))
-    return Total(read.known + written.known, read.unknown + written.unknown)
-
-
 def _row(
     name: str, lhs: Total, rhs: Total, text: Callable[[float], str]
 ) -> tuple[Row, Tone] | None:
     """`None` for what neither side knows anything of."""
-    if not (lhs.known or rhs.known) and not (lhs.is_exact and rhs.is_exact):
+    unknown = [not total.known and not total.is_exact for total in (lhs, rhs)]
+    if all(unknown):
         return None
+    left, right = (
+        "unknown" if nothing else least_text(total, text(total.known))
+        for total, nothing in zip((lhs, rhs), unknown, strict=True)
+    )
+    if any(unknown):
+        return (name, left, right, "unknown", ""), Tone.QUIET
     change = rhs.known - lhs.known
     share = percent_text(change, lhs.known) if change else ""
-    row = (name, _least(lhs, text), _least(rhs, text), signed(text(change)), share)
-    return row, _tone(change)
-
-
-def _least(total: Total, text: Callable[[float], str]) -> str:
-    """A sum that leaves something out is a lower bound and says so."""
-    return text(total.known) if total.is_exact else f">={text(total.known)}"
+    return (name, left, right, signed(text(change)), share), _tone(change)
 
 
 def _tone(change: float) -> Tone:
