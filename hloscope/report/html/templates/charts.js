@@ -4,6 +4,7 @@
 const charts = (() => {
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
   const literal = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const narrow = () => window.innerWidth < 700;
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   const config = {
     displaylogo: false, responsive: true, showSendToCloud: false,
@@ -32,8 +33,7 @@ const charts = (() => {
   }
 
   function waterfall(data) {
-    const narrow = window.innerWidth < 700;
-    const shorten = (text) => (narrow && text.length > 22 ? text.slice(0, 21) + "…" : text);
+    const shorten = (text) => (narrow() && text.length > 22 ? text.slice(0, 21) + "…" : text);
     const names = ["lhs  " + data.lhsText, ...data.steps.map((step) => shorten(step.label)), "rhs  " + data.rhsText];
     let reached = 0, extent = 0;
     for (const step of data.steps) { reached += step.bytes; extent = Math.max(extent, Math.abs(reached), Math.abs(step.bytes)); }
@@ -59,7 +59,7 @@ const charts = (() => {
     return [[trace], layout({
       height: 90 + 26 * names.length, showlegend: false, dragmode: false,
       margin: { l: 10, r: 90, t: 30, b: 40 },
-      xaxis: { title: { text: "device memory at peak, " + unit.name + " more than lhs" }, zeroline: true },
+      xaxis: { title: { text: (narrow() ? "" : "device memory at peak, ") + unit.name + " more than lhs" }, zeroline: true },
       yaxis: { autorange: "reversed", tickvals: names.map((_, number) => number), ticktext: names.map(literal), fixedrange: true },
     })];
   }
@@ -85,7 +85,7 @@ const charts = (() => {
     const near = data.capacity !== null && data.capacity <= highest * 1.5;
     return [traces, layout({
       height: 380, hovermode: "x", dragmode: "zoom",
-      legend: { orientation: "h", y: 1.12 }, margin: { l: 10, r: 20, t: 40, b: 40 },
+      legend: { orientation: "h", y: narrow() ? -0.2 : 1.12 }, margin: { l: 10, r: 20, t: 40, b: 40 },
       shapes: near ? [{ type: "line", x0: 0, x1: 1, xref: "paper", y0: data.capacity / unit.size, y1: data.capacity / unit.size, line: { color: colour("quiet"), dash: "dash" } }] : [],
       annotations: near ? [{ xref: "paper", x: 0, xanchor: "left", y: data.capacity / unit.size, yanchor: "bottom", showarrow: false, text: "the device has " + data.capacityText }] : [],
       xaxis: { title: { text: "share of the schedule, %" }, range: [0, 100] },
