@@ -6,6 +6,7 @@ runs it: packages that are asked for, and those that had to change with them, hi
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -50,14 +51,18 @@ def _make_with_uv(uv: str, requirements: list[str], environment: Path, folder: P
 
 def _make_with_pip(requirements: list[str], environment: Path) -> None:
     _say("resolve")
-    _run(sys.executable, "-m", "venv", str(environment))
+    here = importlib.util.find_spec("pip") is not None
+    _run(sys.executable, "-m", "venv", *(("--without-pip",) if here else ()), environment)
     # pip then counts what is here as installed, and leaves it where it will do
     _lay_over(environment)
     _say("install")
+    python = environment / "bin" / "python"
+    # the pip of here works for another interpreter as well, and need not be installed there
+    pip = (sys.executable, "-m", "pip", "--python", python) if here else (python, "-m", "pip")
     quiet = ("--quiet", "--disable-pip-version-check", "--no-input")
-    _run(environment / "bin" / "python", "-m", "pip", "install", *quiet, *requirements)
-    for own in ("pip", "setuptools"):
-        _run(environment / "bin" / "python", "-m", "pip", "uninstall", *quiet, "--yes", own)
+    _run(*pip, "install", *quiet, *requirements)
+    if not here:
+        _run(*pip, "uninstall", *quiet, "--yes", "pip")
 
 
 def _lay_over(environment: Path) -> None:

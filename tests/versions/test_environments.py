@@ -27,6 +27,9 @@ def step(devices):
     return hloscope.Program(function=lambda x: x @ x.T, args=(x,))
 """
 
+# pip takes its time
+TOOLS = pytest.mark.parametrize("tool", ["uv", pytest.param("pip", marks=pytest.mark.compile)])
+
 
 def wheel(folder: Path, version: str, size: int, requires: str = "") -> None:
     """A wheel of the package tinytool."""
@@ -80,7 +83,7 @@ def steps_of(making: Making, asked: str) -> list[str]:
     return seen
 
 
-@pytest.mark.parametrize("tool", ["uv", "pip"])
+@TOOLS
 def test_an_environment_is_made_once_and_holds_what_is_asked(
     making: Making, monkeypatch: pytest.MonkeyPatch, tool: str
 ) -> None:
@@ -99,7 +102,7 @@ def test_an_environment_is_made_once_and_holds_what_is_asked(
     assert len(list(making.folder.iterdir())) == 2
 
 
-@pytest.mark.parametrize("tool", ["uv", "pip"])
+@TOOLS
 @pytest.mark.parametrize(("asked", "said"), [("tinytool==9.9", "9.9"), ("tinytool==3.0", "3.99")])
 def test_what_cannot_be_had(
     making: Making, monkeypatch: pytest.MonkeyPatch, tool: str, asked: str, said: str
