@@ -23,6 +23,7 @@ class Boundaries:
         self.computations: dict[int, int] = {}  # lhs computation to rhs computation
         self.back: dict[int, int] = {}
         self.votes: Votes = defaultdict(Counter)
+        self.nested: Votes = defaultdict(Counter)  # with what is nested inside, on both sides
 
     def run(self) -> None:
         """Pairs computations, then the wrappers that run them, then wires."""
@@ -62,25 +63,31 @@ class Boundaries:
         return found
 
     def _vote(self) -> None:
+        outer_left = _ancestors(self.partners.lhs, self.owners_left)
+        outer_right = _ancestors(self.partners.rhs, self.owners_right)
         for left, right, count in votes(self.partners):
             self.votes[left][right] = count
+            for mine in outer_left[left]:
+                for other in outer_right[right]:
+                    self.nested[mine][other] += count
+        self.depths = [len(outer) for outer in outer_left], [len(outer) for outer in outer_right]
 
     def _pair_computations(self) -> None:
-        """Best votes first; a pair of wrappers is a vote for the computations around them."""
+        """Best votes first, outer before inner; a pair of wrappers is a vote for their owners."""
         lhs, rhs = self.partners.lhs, self.partners.rhs
         if lhs.module.entry is not None and rhs.module.entry is not None:
             self._join(lhs.module.entry, rhs.module.entry)
         changed = True
         while changed:
             ballots = sorted(
-                (-count, left, right)
-                for left, counter in self.votes.items()
+                (-count, self.depths[0][left] + self.depths[1][right], left, right)
+                for left, counter in self.nested.items()
                 if left not in self.computations
                 for right, count in counter.items()
                 if right not in self.back
             )
             changed = False
-            for _, left, right in ballots:
+            for _, _, left, right in ballots:
                 if left not in self.computations and right not in self.back:
                     changed |= self._join(left, right)
 
@@ -94,7 +101,9 @@ class Boundaries:
         if a < 0 or b < 0 or not self.partners.free(a, b) or not self._same_opcode(a, b):
             return True
         self.partners.pair(a, b, Rule.BOUNDARY, self._confidence(left, right))
-        self.votes[self.owners_left[a]][self.owners_right[b]] += 1
+        mine, other = self.owners_left[a], self.owners_right[b]
+        self.votes[mine][other] += 1
+        self.nested[mine][other] += 1
         self._join_siblings(a, b)
         return True
 
@@ -115,9 +124,8 @@ class Boundaries:
         return a.opcode == b.opcode
 
     def _confidence(self, left: int, right: int) -> float:
-        counter = self.votes[left]
-        total = sum(counter.values())
-        return round(counter[right] / total, 2) if total else 0.5
+        total = max(self.nested[left].values(), default=0)
+        return round(min(1.0, self.nested[left][right] / total), 2) if total else 0.5
 
     def _pair_wires(self) -> bool:
         """Wires of paired computations that hand on the same values; whether that joined more."""
@@ -183,6 +191,17 @@ class Boundaries:
         alike = kinds[0] == kinds[1] and kinds[0] in BOUNDARY and self._same_opcode(left, right)
         if alike and self.partners.free(left, right):
             self._pair_boundary(left, right, 0.8)
+
+
+def _ancestors(side: CanonicalModule, owners: list[int]) -> list[tuple[int, ...]]:
+    """Each computation with those that it is nested in, from the inside out."""
+    found: list[tuple[int, ...]] = [()] * len(side.inlined)
+    # callees come before their callers
+    for number in range(len(found) - 1, -1, -1):
+        wrapper = side.inlined[number]
+        outer = found[owners[wrapper]] if wrapper >= 0 else ()
+        found[number] = (number, *outer)
+    return found
 
 
 def _root(side: CanonicalModule, computation: int) -> int:

@@ -250,10 +250,10 @@ class _Wirer:
         position = int(ins.attr("index") or 0)
         if not values:
             self.graph.topological.append(node)
-        elif node in self.graph.dead:
-            self._wire(node, values[0])
         elif isinstance(values[0], int):
-            self._wire(node, self._element(values[0], position, ins.shape))
+            dead = node in self.graph.dead  # then no node stands for the element
+            element = values[0] if dead else self._element(values[0], position, ins.shape)
+            self._wire(node, element)
         elif position < len(values[0]):
             self._wire(node, values[0][position])
         else:

@@ -242,3 +242,39 @@ ENTRY %main {{
         text.format(operands="%rows, %columns"), text.format(operands="%columns, %rows")
     )
     assert changed(left, right, pairing) == ["below"]
+
+
+OUTER = """
+HloModule m
+
+{inner}
+%outer {{
+  %x = f32[8] parameter(0)
+{body}
+}}
+
+ENTRY %main {{
+  %p = f32[8] parameter(0)
+  ROOT %f = f32[8] fusion(%p), kind=kLoop, calls=%outer
+}}
+"""
+INNER = """
+%inner {
+  %y = f32[8] parameter(0)
+  %one = f32[8] sine(%y)
+  %two = f32[8] cosine(%one)
+  ROOT %three = f32[8] tanh(%two)
+}
+"""
+
+
+def test_a_fusion_pairs_with_the_one_around_it_rather_than_with_one_inside() -> None:
+    nested = "  ROOT %g = f32[8] fusion(%x), kind=kLoop, calls=%inner"
+    flat = """  %one = f32[8] sine(%x)
+  %two = f32[8] cosine(%one)
+  ROOT %three = f32[8] tanh(%two)"""
+    left, right, pairing = paired(
+        OUTER.format(inner=INNER, body=nested), OUTER.format(inner="", body=flat)
+    )
+    assert named(left, right, pairing)["f"] == "f"
+    assert "g" in {left.instruction(ref).name for ref in pairing.lhs_only}
