@@ -124,6 +124,21 @@ def test_the_engine_under_jax_set_mesh(shared: Desk) -> None:
 
 @needs_maxtext
 @pytest.mark.compile
+@pytest.mark.tpu
+def test_parameters_stacked_by_the_scan_come_first(shared: Desk) -> None:
+    if metadata.version("maxtext") != "0.2.3":
+        pytest.skip("0.2.3 alone stacks what its scan only reads")
+    if not metadata.entry_points(group="hloscope.analyzers"):
+        pytest.skip("hloscope is not installed, and so has no analyzers")
+    size = "base_emb_dim=512&base_mlp_dim=2048&base_num_decoder_layers=4"
+    found = both(shared, f"step=forward&{SMALL}&{size}", "tpu:v5e:2x2")
+    explanation = found["explanation"]
+    assert isinstance(explanation, dict)
+    assert explanation["findings"][0]["code"] == "LOOP002"
+
+
+@needs_maxtext
+@pytest.mark.compile
 def test_a_stack_that_a_release_lacks(shared: Desk) -> None:
     if metadata.version("maxtext") != "0.2.5":
         pytest.skip("0.2.5 alone has no Linen")
