@@ -18,6 +18,7 @@ from hloscope.attribute.memory_groups import (
 )
 from hloscope.attribute.memory_ledger import memory_ledger
 from hloscope.attribute.memory_source import source_memory
+from hloscope.attribute.memory_whole import whole_of
 from hloscope.attribute.module_path import ModulePaths
 from hloscope.attribute.source_paths import source_paths
 
@@ -48,4 +49,5 @@ __all__ = [
     "source_lines",
     "source_memory",
     "source_paths",
+    "whole_of",
 ]

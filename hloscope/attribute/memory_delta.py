@@ -8,6 +8,7 @@ from dataclasses import replace
 from hloscope.attribute.cost_shapes import element_count
 from hloscope.attribute.memory_match import Partners, match_entries
 from hloscope.attribute.memory_parts import growth_parts
+from hloscope.attribute.memory_whole import Whole
 from hloscope.model.canonical import Ref
 from hloscope.model.hlo import Shape
 from hloscope.model.ledger import (
@@ -18,6 +19,7 @@ from hloscope.model.ledger import (
     LedgerDelta,
     LedgerEntry,
     MemoryLedger,
+    Part,
     PathSource,
     Value,
 )
@@ -35,7 +37,16 @@ _RESTS = {
 }
 
 
-def memory_delta(lhs: MemoryLedger, rhs: MemoryLedger, pairing: Pairing | None) -> LedgerDelta:
+def _unknown(_: LedgerEntry) -> None:
+    """Nobody says how large a value was before it was partitioned."""
+
+
+def memory_delta(
+    lhs: MemoryLedger,
+    rhs: MemoryLedger,
+    pairing: Pairing | None,
+    wholes: tuple[Whole, Whole] = (_unknown, _unknown),
+) -> LedgerDelta:
     """Why rhs holds more, or less, than lhs.
 
     Every entry of either ledger is in exactly one entry of the delta or in an unchanged pair, so
@@ -45,6 +56,8 @@ def memory_delta(lhs: MemoryLedger, rhs: MemoryLedger, pairing: Pairing | None) 
       lhs: the baseline's ledger.
       rhs: the candidate's ledger, of the same memory space.
       pairing: of the two modules; without one, state paths and likeness alone decide.
+      wholes: of each side, from `whole_of`: what tells another sharding of a temporary from
+        another shape.
     """
     partners = Partners(pairing)
     matched = match_entries(lhs, rhs, partners)
@@ -55,17 +68,19 @@ def memory_delta(lhs: MemoryLedger, rhs: MemoryLedger, pairing: Pairing | None) 
         if before.size == after.size:
             unchanged += 1
         else:
-            entries.append(_resized(before, after))
+            entries.append(_resized(before, after, wholes))
     entries += _removed(lhs, rhs, matched.lhs_only, partners.to_rhs)
     entries += _added(lhs, rhs, matched.rhs_only, partners.to_lhs)
     ranked = sorted(entries, key=lambda e: (-abs(e.size), e.kind, e.shown.name, e.shown.offset))
     return LedgerDelta(lhs=lhs, rhs=rhs, entries=tuple(ranked), unchanged=unchanged)
 
 
-def _resized(lhs: LedgerEntry, rhs: LedgerEntry) -> DeltaEntry:
+def _resized(lhs: LedgerEntry, rhs: LedgerEntry, wholes: tuple[Whole, Whole]) -> DeltaEntry:
     size = Bytes(rhs.size - lhs.size)
     kind = _RESTS.get(rhs.category, DeltaKind.RESIZED)
-    parts = growth_parts(lhs, rhs) if kind is DeltaKind.RESIZED else ()
+    parts: tuple[tuple[Part, Bytes], ...] = ()
+    if kind is DeltaKind.RESIZED:
+        parts = growth_parts(lhs, rhs, (wholes[0](lhs), wholes[1](rhs)))
     return DeltaEntry(kind=kind, size=size, lhs=lhs, rhs=rhs, parts=parts)
 
 

@@ -102,9 +102,10 @@ def _print(
 
 
 def _delta(sides: Sequence[Source], ledgers: Sequence[MemoryLedger]) -> LedgerDelta:
-    from hloscope.attribute import memory_delta
+    from hloscope.attribute import memory_delta, whole_of
 
-    return memory_delta(ledgers[0], ledgers[1], pair_sides(sides))
+    wholes = whole_of(sides[0]), whole_of(sides[1])
+    return memory_delta(ledgers[0], ledgers[1], pair_sides(sides), wholes)
 
 
 def _shortfall(side: Source, ledger: MemoryLedger, target: str | None) -> Shortfall | None:

@@ -73,7 +73,7 @@ def _compare(lhs: Source, rhs: Source, options: NormalizeOptions) -> Comparison:
         rhs_summary=_summary(right),
         pairing=pairing,
         changes=diff.compare(left, right, pairing),
-        memory=_memory(before.memory, after.memory, pairing),
+        memory=_memory(lhs, rhs, (before.memory, after.memory), pairing),
         cost=attribute.cost_delta(before.account.cost, after.account.cost, pairing),
         communication=attribute.communication_delta(
             before.account.communication, after.account.communication, pairing
@@ -126,11 +126,16 @@ def ledgers_of(source: Source, target: Target | None) -> Ledgers:
 
 
 def _memory(
-    lhs: MemoryLedger | None, rhs: MemoryLedger | None, pairing: Pairing
+    lhs: Source,
+    rhs: Source,
+    ledgers: tuple[MemoryLedger | None, MemoryLedger | None],
+    pairing: Pairing,
 ) -> LedgerDelta | None:
-    if lhs is None or rhs is None:
+    before, after = ledgers
+    if before is None or after is None:
         return None
-    return attribute.memory_delta(lhs, rhs, pairing)
+    wholes = attribute.whole_of(lhs), attribute.whole_of(rhs)
+    return attribute.memory_delta(before, after, pairing, wholes)
 
 
 def common_target(lhs: Source, rhs: Source) -> Target | None:
