@@ -17,6 +17,7 @@ from hloscope.plugin import (
     Finding,
     Remedy,
     Specificity,
+    input_changes,
     listed,
 )
 
@@ -46,7 +47,8 @@ class Environment(Analyzer):
     where no mesh is current.
 
     What it does not see: how much of the gap each difference is behind; what a side that is no
-    capture was made with. Options of the program are no environment: they are what is compared.
+    capture was made with. Options of the program are no environment: they are what is compared; and
+    so is a mesh that the arguments themselves are laid over.
 
     Example: lhs is a capture of last month's release, rhs of today's: compile both with one of them
     before looking for a cause in the program.
@@ -72,8 +74,10 @@ class Environment(Analyzer):
         yield from _versions(parts.get(EnvironmentPart.VERSION, []))
         steering = [d for part in _STEERING for d in parts.get(part, [])]
         yield from _steering(steering)
-        mesh = parts.get(EnvironmentPart.MESH, []) + parts.get(EnvironmentPart.AXIS_RULES, [])
-        yield from _mesh(mesh)
+        mesh = parts.get(EnvironmentPart.MESH, [])
+        if input_changes(comparison, "mesh"):
+            mesh = [d for d in mesh if d.lhs is None or d.rhs is None]
+        yield from _mesh(mesh + parts.get(EnvironmentPart.AXIS_RULES, []))
         yield from _source(parts.get(EnvironmentPart.SOURCE, []))
 
 

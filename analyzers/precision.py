@@ -17,6 +17,7 @@ from hloscope.plugin import (
     Evidence,
     Finding,
     Instruction,
+    NodeKind,
     Part,
     Ref,
     Remedy,
@@ -218,18 +219,30 @@ def _memory(view: View, refs: Iterable[Ref]) -> tuple[int, ...]:
 
 
 def _cost(view: View, refs: Iterable[Ref]) -> tuple[int, ...]:
-    """Cost of the values, and of casts that this side alone has."""
+    """Cost of the values and of what reads them, and of casts that this side alone has."""
     costs = {cost.ref: cost.kernel for cost in _ledger(view).entries}
-    wanted = frozenset(refs) | {costs[ref] for ref in refs if ref in costs}
-    found = []
-    for position, entry in enumerate(view.comparison.cost.entries):
-        cost = view.cost(entry)
-        if cost is None:
-            continue
-        alone = entry.lhs is None or entry.rhs is None
-        if cost.ref in wanted or cost.kernel in wanted or (alone and cost.opcode == "convert"):
-            found.append(position)
-    return tuple(found)
+    readers = {kernel for ref in refs for kernel in _readers(view, ref)}
+    wanted = frozenset(refs) | {costs[ref] for ref in refs if ref in costs} | readers
+    sides_of = [(view.cost(entry), entry) for entry in view.comparison.cost.entries]
+    alone = [cost for cost, entry in sides_of if cost and (entry.lhs is None or entry.rhs is None)]
+    casts = {cost for cost in alone if cost.opcode == "convert"}
+    wanted |= {cost.ref for cost in casts}
+    # a kernel that this side alone has, and that casts, is there for the cast
+    wanted |= {cost.kernel for cost in casts} & {cost.ref for cost in alone}
+    return tuple(
+        position
+        for position, (cost, _) in enumerate(sides_of)
+        if cost is not None and (cost.ref in wanted or cost.kernel in wanted)
+    )
+
+
+def _readers(view: View, ref: Ref) -> Iterator[Ref]:
+    """Kernels that read a value, which they read in another width then."""
+    flow = view.flow
+    for node in flow.at.get(ref, ()):
+        for user in flow.users[node]:
+            if flow.nodes[user].kind is NodeKind.OPERATION:
+                yield flow.nodes[user].kernel
 
 
 def _ledger(view: View) -> CostLedger:

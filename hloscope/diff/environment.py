@@ -48,7 +48,8 @@ def _tracing(lhs: Provenance, rhs: Provenance) -> Iterator[EnvironmentDifference
 def _mesh(mesh: Mapping[str, int] | None) -> str | None:
     if mesh is None:
         return None
-    return ", ".join(f"{axis}={size}" for axis, size in mesh.items())
+    # a capture file does not keep the order of a mapping, a capture just taken has it
+    return ", ".join(f"{axis}={mesh[axis]}" for axis in sorted(mesh))
 
 
 def _rules(rules: tuple[tuple[str, str], ...]) -> str | None:
