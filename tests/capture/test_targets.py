@@ -346,9 +346,9 @@ def test_a_prefix_narrows_the_listing(monkeypatch: pytest.MonkeyPatch) -> None:
         "gpu:h200  141 GB  989.4 TFLOP/s  4800 GB/s  450 GB/s  1..8, or 8 x hosts",
         "sources",
         "  h100: NVIDIA H100 Tensor Core GPU architecture whitepaper,",
-        "https://www.nvidia.com/en-us/data-center/h100/",
+        "  https://www.nvidia.com/en-us/data-center/h100/",
         "  h200: NVIDIA H200 Tensor Core GPU datasheet,",
-        "https://www.nvidia.com/en-us/data-center/h200/",
+        "  https://www.nvidia.com/en-us/data-center/h200/",
     ]
 
 
