@@ -22,7 +22,9 @@ from hloscope.plugin import (
     View,
     bytes_text,
     frame_of,
+    input_changes,
     listed,
+    unrolled,
     views,
 )
 
@@ -57,17 +59,20 @@ class Collectives(Analyzer):
         "COLL003": "a collective that no longer runs beside other work",
         "COLL004": "a collective over more devices",
         "COLL005": "a collective in a wider type",
+        "COLL006": "a collective that sends more at once",
     }
 
     def analyze(self, comparison: Comparison) -> Iterator[Finding]:
         """Collectives that changed, by what became of them."""
+        # what each layer of its own sends is no repetition of what the loop sends
+        looped = unrolled(comparison) is None
         for view in views(comparison):
             changes = dict(enumerate(comparison.communication.changes))
-            repeated = {p: c for p, c in changes.items() if _is_repeated(view, c)}
+            repeated = {p: c for p, c in changes.items() if looped and _is_repeated(view, c)}
             yield from _findings(view, "COLL002", repeated)
             rest = {p: c for p, c in changes.items() if p not in repeated}
             yield from _findings(view, "COLL001", {p: c for p, c in rest.items() if _new(view, c)})
-            for code, is_so in (("COLL003", _waits), ("COLL004", _larger), ("COLL005", _wider)):
+            for code, is_so in _CHANGES.items():
                 yield from _findings(view, code, {p: c for p, c in rest.items() if is_so(view, c)})
 
 
@@ -78,8 +83,14 @@ _TITLES = {
     "COLL004": ("{what} over {here} devices instead of {there}",
                 "{what} over {there} devices instead of {here}"),
     "COLL005": ("{what} in {here} instead of {there}", "{what} in {there} instead of {here}"),
+    "COLL006": ("{what} sends more: {here} instead of {there}",
+                "{what} sends less: {there} instead of {here}"),
 }  # fmt: skip
-_SPECIFICITY = {"COLL001": Specificity.SYMPTOM, "COLL003": Specificity.MECHANISM}
+_SPECIFICITY = {
+    "COLL001": Specificity.SYMPTOM,
+    "COLL006": Specificity.SYMPTOM,
+    "COLL003": Specificity.MECHANISM,
+}
 _REMEDIES = {
     "COLL001": (Remedy("give values the shardings that the other side has", "constraints"),
                 Remedy("shard arguments as the other side does", "argument-shardings")),
@@ -87,6 +98,7 @@ _REMEDIES = {
     "COLL003": (Remedy("compile with the other side's XLA flags", "flags"),),
     "COLL004": (Remedy("reduce over the axes that hold different values alone", "constraints"),),
     "COLL005": (Remedy("cast before the sum: a narrower type sends half", "dtypes"),),
+    "COLL006": (Remedy("give values the shardings that the other side has", "constraints"),),
 }  # fmt: skip
 
 
@@ -150,6 +162,23 @@ def _wider(view: View, change: CollectiveChange) -> bool:
     return both is not None and _width(both[0]) > _width(both[1])
 
 
+def _more(view: View, change: CollectiveChange) -> bool:
+    """Whether it sends more per execution, for no other reason that is told."""
+    both = _both(view, change)
+    if both is None or _wider(view, change) or _larger(view, change):
+        return False
+    if input_changes(view.comparison, "shape"):
+        return False  # programs of other sizes send other sizes
+    here, there = (item.wire_bytes for item in both)
+    same = both[0].dtype == both[1].dtype and len(both[0].loops) == len(both[1].loops)
+    if not same or not isinstance(here, Measured) or not isinstance(there, Measured):
+        return False
+    return here.value > there.value
+
+
+_CHANGES = {"COLL003": _waits, "COLL004": _larger, "COLL005": _wider, "COLL006": _more}
+
+
 def _width(item: Collective) -> int:
     return max((_BITS.get(dtype, 0) for dtype in item.dtype.split("/")), default=0)
 
@@ -192,10 +221,11 @@ def _around(view: View, code: str, nodes: Iterable[int]) -> Iterator[Ref]:
 
 
 def _title(view: View, code: str, found: Found, items: list[Collective]) -> str:
-    what = listed(list(dict.fromkeys(f"{i.kind} {i.shape} over {i.axes_text}" for i in items)), 2)
+    names = (f"{i.kind} {_made(i)} over {i.axes_text}" for i in items)
+    what = listed(list(dict.fromkeys(names)), 2)
     change = next(iter(found.values()))
     both = _both(view, change) or (items[0], items[0])
-    if code == "COLL005":
+    if code in ("COLL005", "COLL006"):
         what = listed(list(dict.fromkeys(f"{i.kind} over {i.axes_text}" for i in items)), 2)
     values = [_value(code, item) for item in both]
     worse, better = _TITLES[code]
@@ -207,7 +237,16 @@ def _title(view: View, code: str, found: Found, items: list[Collective]) -> str:
 def _value(code: str, item: Collective) -> str:
     if code == "COLL005":
         return item.dtype
+    if code == "COLL006":
+        return _made(item)
     return str(item.group_size.value) if isinstance(item.group_size, Measured) else "unknown"
+
+
+def _made(item: Collective) -> str:
+    """What comes out; of several arrays their number, which the compiler combined."""
+    if not item.shape.startswith("("):
+        return item.shape
+    return f"of {item.shape.count('[')} arrays in {item.dtype}"
 
 
 def _text(item: Collective | None) -> str | None:

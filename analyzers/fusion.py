@@ -18,6 +18,7 @@ from hloscope.plugin import (
     NodeKind,
     Ref,
     Remedy,
+    Shape,
     Specificity,
     View,
     array,
@@ -177,6 +178,13 @@ _REMEDIES = (
 )
 
 
+def _made(shape: Shape) -> str:
+    """What a kernel makes; the first of several arrays."""
+    if shape.dtype != "tuple" or not shape.elements:
+        return array(shape)
+    return f"{array(shape.elements[0])} and {len(shape.elements) - 1} more"
+
+
 def _names(view: View, kernels: Iterable[Ref]) -> str:
     return listed([f"'{view.instruction(ref).name}'" for ref in dict.fromkeys(kernels)])
 
@@ -184,7 +192,7 @@ def _names(view: View, kernels: Iterable[Ref]) -> str:
 def _title(view: View, code: str, splits: list[_Split]) -> str:
     worse = view.direction is Direction.WORSE
     first = splits[0]
-    made = array(view.there.instruction(first.whole).shape)
+    made = _made(view.there.instruction(first.whole).shape)
     more = f" (and {len(splits) - 1} more)" if splits[1:] else ""
     parts = len(first.parts)
     if code == "FUS003":

@@ -21,6 +21,7 @@ from hloscope.plugin import (
     constraints,
     frame_of,
     listed,
+    unrolled,
     views,
 )
 
@@ -52,6 +53,8 @@ class HoistedGather(Analyzer):
 
     def analyze(self, comparison: Comparison) -> Iterator[Finding]:
         """Collectives that left a loop, or went into one."""
+        if unrolled(comparison) is not None:
+            return  # no loop on one side: nothing was moved out of it
         for view in views(comparison):
             found = {
                 position: change

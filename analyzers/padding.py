@@ -64,7 +64,10 @@ class Padding(Analyzer):
         held = view.held(entry)
         if held is None or held.shape is None or not view.grown(entry.size):
             return False
-        if view.there.held(entry) is not None:
+        other = view.there.held(entry)
+        if other is not None and other.shape is not None:
+            if len(other.shape.dims) != len(held.shape.dims):
+                return False  # a stack against an array of its own
             part = dict(entry.parts).get(Part.LAYOUT, 0)
             # more of it than of anything else
             return (

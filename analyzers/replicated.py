@@ -56,8 +56,8 @@ class Replicated(Analyzer):
 
     def analyze(self, comparison: Comparison) -> Iterator[Finding]:
         """Leaves whose sharding differs, then what the difference of a few cannot explain."""
-        inputs = _told(input_changes(comparison, "sharding"))
-        outputs = _told(output_changes(comparison, "sharding"))
+        inputs = _told(input_changes(comparison, "sharding", "mesh"))
+        outputs = _told(output_changes(comparison, "sharding", "mesh"))
         rhs = views(comparison)[0]
         alike = as_written_alike(comparison)
         if inputs:
@@ -70,8 +70,19 @@ class Replicated(Analyzer):
 
 
 def _told(changed: Sequence[LeafChange]) -> list[LeafChange]:
-    """Changes between two shardings that both say how they cut; a pruned argument has none."""
-    return [c for c in changed if shards(c.lhs) is not None and shards(c.rhs) is not None]
+    """Changes between two shardings that both say how they cut; a pruned argument has none.
+
+    On another mesh the same axes cut otherwise: that counts where one side is not cut at all.
+    """
+    found = []
+    for change in changed:
+        before, after = shards(change.lhs), shards(change.rhs)
+        respelled = "sharding" in {name for name, _, _ in change.fields}
+        if before is None or after is None:
+            continue
+        if respelled or (before != after and 1 in (before, after)):
+            found.append(change)
+    return found
 
 
 def _finding(rhs: View, code: str, changed: Sequence[LeafChange], *, everything: bool) -> Finding:
@@ -133,8 +144,10 @@ def _title(side: str, changed: Sequence[LeafChange], rhs: View) -> str:
     noun += "s" if changed[1:] else ""
     before, after = shards(first.lhs), shards(first.rhs)
     alike = {(c.lhs.sharding, c.rhs.sharding) for c in changed}
-    detail = "" if alike - {(first.lhs.sharding, first.rhs.sharding)} else (
-        f" ({_spec(first.lhs)} -> {_spec(first.rhs)})")  # fmt: skip
+    pair = (first.lhs.sharding, first.rhs.sharding)
+    detail = f" ({_spec(first.lhs)} -> {_spec(first.rhs)})" if alike == {pair} else ""
+    if pair[0] == pair[1]:
+        detail = f" ({_mesh(first.lhs)} -> {_mesh(first.rhs)})"
     if before and after and before > after:
         what = "replicated" if after == 1 else f"cut in {after} instead of {before}"
         return f"{noun} {names} {are} {what} on rhs{detail}{_traffic(rhs)}"
@@ -157,6 +170,10 @@ def _names(changed: Sequence[LeafChange]) -> str:
 def _name(change: LeafChange) -> str:
     shape = ",".join(map(str, change.rhs.shape))
     return f"{change.rhs.path or 'result'} {change.rhs.dtype}[{shape}]"
+
+
+def _mesh(leaf: Leaf) -> str:
+    return ", ".join(f"{axis}={size}" for axis, size in (leaf.mesh or {}).items())
 
 
 def _spec(leaf: Leaf) -> str:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from hloscope.plugin import (
     Analyzer,
     Comparison,
     Confidence,
-    Dataflow,
     DeltaKind,
     Direction,
     Evidence,
     Finding,
     Measured,
+    Products,
     Remedy,
     Specificity,
     View,
     frame_of,
-    views,
+    products,
+    unrolled,
 )
 
 
@@ -57,14 +58,9 @@ class Unrolled(Analyzer):
 
     def analyze(self, comparison: Comparison) -> Iterator[Finding]:
         """One finding, of the side that is unrolled."""
-        for view in views(comparison):
-            here, there = _products(view.written), _products(view.there.written)
-            if not there.text or not here.run:
-                continue
-            longer = here.text >= self.factor * there.text
-            same = abs(here.run - there.run) <= self.tolerance * max(here.run, there.run)
-            if longer and same and here.turns < there.turns:
-                yield _finding(view, here, there)
+        view = unrolled(comparison, factor=self.factor, tolerance=self.tolerance)
+        if view is not None:
+            yield _finding(view, products(view.written), products(view.there.written))
 
 
 _REMEDIES = (
@@ -73,44 +69,12 @@ _REMEDIES = (
 )
 
 
-class _Products(NamedTuple):
-    """Matrix products of a program.
-
-    Attributes:
-      text: how many it has.
-      run: how many it runs in a step.
-      turns: turns that its loops with products take in all.
-    """
-
-    text: int
-    run: int
-    turns: int
-
-
-def _products(flow: Dataflow) -> _Products:
-    text = run = 0
-    busy: set[int] = set()
-    for node in range(len(flow.nodes)):
-        if flow.opcode(node) in ("dot", "convolution"):
-            text += 1
-            run += _times(flow, flow.nodes[node].loops)
-            busy.update(flow.nodes[node].loops)
-    return _Products(text, run, sum(_times(flow, (loop,)) for loop in busy))
-
-
-def _times(flow: Dataflow, loops: tuple[int, ...]) -> int:
-    times = 1
-    for loop in loops:
-        trips = flow.loops[loop].trips
-        times *= trips.value if isinstance(trips, Measured) else 1
-    return times
-
-
-def _finding(view: View, here: _Products, there: _Products) -> Finding:
+def _finding(view: View, here: Products, there: Products) -> Finding:
     comparison = view.comparison
     looped = view.there
     worse = view.direction is Direction.WORSE
     memory = comparison.memory
+    same = abs(here.run - there.run) <= EQUAL_WORK * max(here.run, there.run)
     gains = memory.total if memory and memory.total else comparison.cost.bytes.known
     loops = [loop for loop in looped.written.loops if isinstance(loop.trips, Measured)]
     turns = max((loop.trips.value for loop in loops if isinstance(loop.trips, Measured)), default=0)
@@ -120,15 +84,11 @@ def _finding(view: View, here: _Products, there: _Products) -> Finding:
         title=f"a loop of {turns} turns is unrolled on {view.name}: {here.text} matrix products "
         f"in the program instead of {there.text}",
         confidence=Confidence.STRUCTURAL,
-        specificity=Specificity.MECHANISM,
+        specificity=Specificity.CAUSE if same else Specificity.MECHANISM,
         direction=view.direction if view.grown(int(gains)) else Direction.NEUTRAL,
-        entries=tuple(
-            p for p, e in enumerate(memory.entries if memory else ()) if e.kind in _UNPAIRED
-        ),
-        cost_entries=tuple(
-            p for p, e in enumerate(comparison.cost.entries) if e.lhs is None or e.rhs is None
-            or (e.lhs.executions, e.lhs.shape) != (e.rhs.executions, e.rhs.shape)
-        ),
+        entries=_memory(comparison, same=same),
+        cost_entries=_cost(comparison, same=same),
+        communication_entries=tuple(range(len(comparison.communication.changes))) if same else (),
         evidence=(
             view.seen("matrix products in the program", str(here.text), str(there.text)),
             view.seen("matrix products in a step", str(here.run), str(there.run)),
@@ -142,7 +102,31 @@ def _finding(view: View, here: _Products, there: _Products) -> Finding:
     )  # fmt: skip
 
 
-_UNPAIRED = (DeltaKind.ONLY_LHS, DeltaKind.ONLY_RHS, DeltaKind.LIFETIME, DeltaKind.CODE)
+def _memory(comparison: Comparison, *, same: bool) -> tuple[int, ...]:
+    """Where the same work is done, what is held differs because stacks became arrays of their own.
+
+    Whether their memory is donated is another matter.
+    """
+    kept = frozenset(DeltaKind) - _DONATION if same else _UNPAIRED
+    entries = comparison.memory.entries if comparison.memory else ()
+    return tuple(p for p, entry in enumerate(entries) if entry.kind in kept)
+
+
+def _cost(comparison: Comparison, *, same: bool) -> tuple[int, ...]:
+    return tuple(
+        p
+        for p, e in enumerate(comparison.cost.entries)
+        if same
+        or e.lhs is None
+        or e.rhs is None
+        or (e.lhs.executions, e.lhs.shape) != (e.rhs.executions, e.rhs.shape)
+    )
+
+
+# products of a step that may differ before something else than unrolling is behind it
+EQUAL_WORK = 0.03
+_DONATION = frozenset({DeltaKind.DONATION_LOST, DeltaKind.DONATION_WON})
+_UNPAIRED = frozenset((DeltaKind.ONLY_LHS, DeltaKind.ONLY_RHS, DeltaKind.LIFETIME, DeltaKind.CODE))
 
 
 def _has_code(view: View) -> bool:

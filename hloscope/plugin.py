@@ -128,6 +128,7 @@ from hloscope.queries.sides import (
     sides,
     source_frame,
 )
+from hloscope.queries.unrolling import Products, products, unrolled
 from hloscope.queries.views import View, as_written_alike, frame_of, views
 from hloscope.queries.words import array, listed
 
@@ -213,6 +214,7 @@ __all__ = [
     "Part",
     "PayloadName",
     "Place",
+    "Products",
     "Provenance",
     "Ref",
     "Refill",
@@ -266,6 +268,7 @@ __all__ = [
     "output_changes",
     "parse_op_name",
     "partners",
+    "products",
     "read_shape",
     "readers",
     "refills",
@@ -280,6 +283,7 @@ __all__ = [
     "stacks",
     "state_path",
     "trip_count",
+    "unrolled",
     "users",
     "views",
 ]
