@@ -80,14 +80,13 @@ class Desk:
 
     def start(self, *arguments: str, **changes: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", "hloscope", *arguments],
+            terminal_signals.restored([sys.executable, "-m", "hloscope", *arguments]),
             cwd=self.folder,
             env={**self.environment, **changes},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            preexec_fn=terminal_signals.restore,
         )
 
     def run(self, *arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
