@@ -8,7 +8,7 @@ from typing import Any
 from hloscope.explain.passes_align import step_name
 from hloscope.model.comparison import Comparison
 from hloscope.model.passes import FirstOperation, GapChange, PassBisection, PassMetric
-from hloscope.report.changes import changes_section
+from hloscope.report.changes import changes_section, graph_section
 from hloscope.report.comparison_json import comparison_json
 from hloscope.report.document import Block, Document, Note, Section, Table, Tone
 from hloscope.report.numbers import bytes_text, count_text, maybe_bytes, signed
@@ -81,18 +81,18 @@ def _parting(found: PassBisection) -> Iterator[Note]:
         return
     words = _WORDS[found.metric]
     if found.parts is None:
-        yield Note(text=f"{words} never part", tone=Tone.GOOD)
+        yield Note(text=f"{words}: the same on both sides throughout", tone=Tone.GOOD)
         return
     gap = _text(found, found.parts.after)
     if found.parts.step == _INPUT:
-        yield Note(text=f"{words} differ at the input already, by {gap}", tone=Tone.BAD)
+        yield Note(text=f"{words}: {gap} at the input already", tone=Tone.BAD)
     else:
         where = step_name(found.steps, found.parts.step)
-        yield Note(text=f"{words} first part after {where}, by {gap}", tone=Tone.BAD)
+        yield Note(text=f"{words}: first apart, by {gap}, after {where}", tone=Tone.BAD)
     if found.changes:
         most = found.changes[0]
         yield Note(
-            text=f"the gap changes most, by {_text(found, most.size)}, "
+            text=f"{words}: most is won or lost, {_text(found, most.size)}, "
             f"in {step_name(found.steps, most.step)}"
         )
 
@@ -161,10 +161,12 @@ def _figures(found: PassBisection, step: int, name: str) -> tuple[str, ...]:
 def _change(found: PassBisection, change: Comparison | None, everything: bool) -> Iterator[Section]:
     if change is None or found.shown is None:
         return
-    section = changes_section(change, everything=everything)
+    blocks = changes_section(change, everything=everything).blocks
+    if not change.changes.regions:  # donation, layouts or the schedule
+        blocks = graph_section(change, everything=everything).blocks
     where = (
         "the inputs"
         if found.shown == _INPUT
         else f"the modules after pass {found.shown + 1}, {step_name(found.steps, found.shown)}"
     )
-    yield Section(title=f"lhs against rhs: {where}", blocks=section.blocks)
+    yield Section(title=f"lhs against rhs: {where}", blocks=blocks)
