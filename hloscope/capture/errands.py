@@ -1,12 +1,13 @@
-"""Work on StableHLO modules that needs jaxlib and no compiler, done in a child process."""
+"""Work that needs JAX or jaxlib and no capture, done in a child process."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from hloscope.capture.child import Child, Event
@@ -21,7 +22,7 @@ from hloscope.model.edits import Edited, EditPlan, ReadProgram
 from hloscope.model.units import Missing
 
 _POLL_SECONDS = 0.03
-_PHASE = "editing StableHLO"
+_EDITS = "hloscope.capture.edits.performing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,12 +84,38 @@ def _perform(task: str, arguments: tuple[Any, ...], options: ErrandOptions) -> A
         raise HloscopeError(
             "jaxlib is not installed, which reads StableHLO", remedy="pip install jax"
         )
+    return perform(f"{_EDITS}:{task}", arguments, options, phase="editing StableHLO")
+
+
+def perform(
+    task: str,
+    arguments: tuple[Any, ...],
+    options: ErrandOptions,
+    *,
+    phase: str,
+    path: tuple[str, ...] | None = None,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> Any:
+    """Calls a function in a child process that is gone, with its folder, when this returns.
+
+    Args:
+      task: `package.module:function`, imported in the child.
+      arguments: what it is called with; they and its result are pickled.
+      options: how.
+      phase: what errors say was being done.
+      path: the child's `sys.path`, by default this process's.
+      environment: variables that go over this process's.
+
+    Raises:
+      HloscopeError: the function raised one, or the process died or took too long.
+    """
     try:
         with Child() as child:
-            leave(child.folder, Errand(task=task, arguments=arguments, path=import_path()))
-            environment = {**os.environ, "JAX_PLATFORMS": "cpu", "TMPDIR": str(child.folder)}
-            child.start(worker_command(child.folder), environment)
-            _await_end(child, options)
+            errand = Errand(task=task, arguments=arguments, path=path or import_path())
+            leave(child.folder, errand)
+            variables = {**os.environ, "JAX_PLATFORMS": "cpu", **environment}
+            child.start(worker_command(child.folder), {**variables, "TMPDIR": str(child.folder)})
+            _await_end(child, options, phase)
             done = pick_up(child.folder, Done)
             assert done is not None  # noqa: S101 - it is left before the process ends well
             return done.result
@@ -96,23 +123,23 @@ def _perform(task: str, arguments: tuple[Any, ...], options: ErrandOptions) -> A
         raise folder_trouble(error) from error
 
 
-def _await_end(child: Child, options: ErrandOptions) -> None:
+def _await_end(child: Child, options: ErrandOptions, phase: str) -> None:
     began = time.monotonic()
     while True:
         for event in child.events(timeout=_POLL_SECONDS):
             if event["event"] == "ended":
-                return _raise_for_end(child, event)
+                return _raise_for_end(child, event, phase)
             if event["event"] == "guard lost":
-                raise guard_lost(_PHASE)
+                raise guard_lost(phase)
         if options.cancelled.is_set():
-            raise HloscopeError(f"cancelled while {_PHASE}")
+            raise HloscopeError(f"cancelled while {phase}")
         if options.timeout is not None and time.monotonic() - began > options.timeout:
-            raise timed_out(options.timeout, _PHASE)
+            raise timed_out(options.timeout, phase)
 
 
-def _raise_for_end(child: Child, ended: Event) -> None:
+def _raise_for_end(child: Child, ended: Event, phase: str) -> None:
     if (failure := pick_up(child.folder, Failure)) is not None:
         raise HloscopeError(failure.problem, where=failure.where, remedy=failure.remedy)
     if ended["code"] != 0:
         said = (child.folder / "stderr.txt").read_text(errors="replace")
-        raise child_died(ended["code"], _PHASE, said, Missing("not measured"))
+        raise child_died(ended["code"], phase, said, Missing("not measured"))

@@ -104,10 +104,10 @@ class Recompile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errand:
-    """Work on StableHLO modules.
+    """Work that is no capture.
 
     Attributes:
-      task: name of a function of `hloscope.capture.edits.performing`.
+      task: the function that does it, `package.module:function`.
       arguments: what it is called with.
       path: the parent's `sys.path`.
     """

@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -77,9 +78,8 @@ def _claim_standard_output() -> BinaryIO:
 
 def _run(folder: Path, errand: Errand) -> None:
     sys.path[:] = errand.path
-    from hloscope.capture.edits import performing
-
-    leave(folder, Done(result=getattr(performing, errand.task)(*errand.arguments)))
+    module, _, function = errand.task.partition(":")
+    leave(folder, Done(result=getattr(import_module(module), function)(*errand.arguments)))
 
 
 def _capture(folder: Path, channel: BinaryIO) -> None:

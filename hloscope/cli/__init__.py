@@ -34,6 +34,7 @@ VERBS = {
     "explain": "Print what the code of a finding means.",
     "blame": "Split a delta into the code's part and the tools'.",
     "bisect": "Find the commit that made a program worse.",
+    "parity": "Check that two programs compute the same from equal weights, on the CPU.",
     "targets": "List the targets that programs can be compiled for.",
     "programs": "List the reference programs.",
     "schema": "Print the JSON Schema of a verb's JSON.",

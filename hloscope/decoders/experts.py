@@ -95,7 +95,8 @@ def dropless(
     """
     mesh = jax.sharding.get_abstract_mesh()
     batch = batch_axes(mesh.shape)
-    tokens = PartitionSpec(batch, "context", None)
+    # one token more is not split along the sequence
+    tokens = PartitionSpec(batch, None if x.shape[1] == 1 else "context", None)
 
     def on_device(
         x: jax.Array, shares: jax.Array, chosen: jax.Array, weights: Weights[jax.Array]

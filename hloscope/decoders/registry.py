@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # where each stack makes the program of a step
 _MODULES = {"train": "train", "prefill": "serve", "decode": "serve", "forward": "serve"}
+_MODULE_NAMES = ("serve", "train")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,11 @@ def resolve(spec: str, devices: Sequence[jax.Device]) -> Program:
     setup = make_setup(decoder.size, decoder.options, len(devices), where=spec)
     # JAX and Flax load here: whoever only lists or checks names does without
     layout = import_module("hloscope.decoders.layout")
-    steps = import_module(f"hloscope.decoders.{decoder.stack}.{_MODULES[setup.step]}")
+    # both modules of a stack, whichever makes the step: a capture says what libraries are loaded
+    modules = {
+        name: import_module(f"hloscope.decoders.{decoder.stack}.{name}") for name in _MODULE_NAMES
+    }
+    steps = modules[_MODULES[setup.step]]
     factory = getattr(steps, f"{setup.step}_program")
     mesh = layout.make_mesh(setup.mesh, devices)
     options = {name: write(value) for name, value in sorted(setup.settled().items())}

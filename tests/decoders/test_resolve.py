@@ -179,39 +179,50 @@ def test_remat_recomputes_what_it_says(stack: str, remat: str, dots: int, gelus:
 
 
 SHARDED = """
+import sys
 import jax, numpy as np
 from hloscope import decoders
 
 def fill(leaf):
     if jax.numpy.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return jax.random.wrap_key_data(jax.numpy.zeros((*leaf.shape, 2), "u4"))
-    spread = np.arange(np.prod(leaf.shape, dtype=int)).reshape(leaf.shape)
-    return (spread % 7).astype(leaf.dtype) * np.asarray(0.02, leaf.dtype) + (leaf.dtype == int)
+    spread = np.random.default_rng(leaf.size).normal(0.0, 0.1, leaf.shape)
+    return (spread + (leaf.dtype == int)).astype(leaf.dtype)
 
-quick = {"xla_backend_optimization_level": 0}
 results = []
-for stack, mesh, count in (
-    ("linen", "batch=4", 1),
-    ("linen", "data=2&fsdp=2&tensor=2", 8),
-    ("nnx", "data=2&fsdp=2&tensor=2", 8),
-):
-    spec = f"gpt3-tiny:{stack}?step=forward&layers=1&seq=8&dtype=float32&{mesh}"
-    program = decoders.resolve(spec, jax.devices()[:count])
+for spec, count in zip(sys.argv[1::2], map(int, sys.argv[2::2])):
+    program = decoders.resolve(f"{spec}&step=forward&dtype=float32&batch=8", jax.devices()[:count])
     state, tokens = program.args
-    args = jax.tree.map(fill, state), np.arange(32, dtype="i4").reshape(4, 8)
+    args = jax.tree.map(fill, state), np.arange(8 * 16, dtype="i4").reshape(8, 16) % 100
     args = jax.tree.map(lambda x, leaf: jax.device_put(x, leaf.sharding), args, program.args)
     with program.context():
+        quick = {"xla_backend_optimization_level": 0}
         step = jax.jit(program.function, compiler_options=quick, **program.jit_options)
         results.append(np.asarray(step(*args)))
 sizes = [np.abs(result - results[0]).max() / np.abs(results[0]).max() for result in results]
-print(results[0].shape, max(sizes) < 2e-5, results[0].std() > 0.01)
+print(results[0].shape, max(sizes) < 5e-5 or sizes, results[0].std() > 0.01)
 """
 
 
 @pytest.mark.compile
-def test_sharded_programs_compute_what_one_device_does() -> None:
+@pytest.mark.parametrize(
+    ("model", "meshes"),
+    [
+        ("gpt3-tiny:{}?layers=1", ["data=2&fsdp=2&tensor=2"]),
+        ("llama3.1-tiny:{}?layers=1", ["data=2&context=4"]),
+        ("llama4-tiny:{}?layers=2&scan=false", ["fsdp=2&expert=2&tensor=2"]),
+        (
+            "deepseek-tiny:{}?layers=2&moe=dropless",
+            ["fsdp=2&expert=2&tensor=2", "expert=2&context=2&data=2"],
+        ),
+    ],
+)
+def test_sharded_programs_compute_what_one_device_does(model: str, meshes: list[str]) -> None:
+    sides = [(f"{model.format('linen')}&seq=16", "1")]
+    for stack in decoders.STACKS:
+        sides += [(f"{model.format(stack)}&seq=16&{mesh}", "8") for mesh in meshes]
     done = subprocess.run(
-        [sys.executable, "-c", SHARDED],
+        [sys.executable, "-c", SHARDED, *(word for side in sides for word in side)],
         capture_output=True,
         text=True,
         check=False,
@@ -222,4 +233,4 @@ def test_sharded_programs_compute_what_one_device_does() -> None:
         },
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "(4, 8, 512) True True\n"
+    assert done.stdout == "(8, 16, 512) True True\n"

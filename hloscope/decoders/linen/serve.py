@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def init_variables(config: Config, rng: jax.Array) -> Any:
+def init_variables(setup: Setup, rng: jax.Array) -> Any:
     """Makes the collections `params` and, for a step that has one, `cache`."""
-    start = None if config.cache is None else jnp.int32(0)
-    tokens = jnp.zeros((1 if config.cache is None else config.cache.batch, 1), jnp.int32)
-    return Decoder(config, deterministic=True).init({"params": rng}, tokens, start)
+    start = None if setup.config.cache is None else jnp.int32(0)
+    tokens = jnp.zeros((setup.batch, 1 if setup.step == "decode" else setup.seq), jnp.int32)
+    return Decoder(setup.config, deterministic=True).init({"params": rng}, tokens, start)
 
 
 def forward_program(setup: Setup, mesh: Mesh, *, name: str, options: Mapping[str, str]) -> Program:
@@ -102,5 +102,5 @@ def _abstract_variables(setup: Setup, mesh: Mesh) -> tuple[Any, Any]:
     rules = axis_rules(setup)
     with tracing_under(mesh, rules):
         # the key is made inside: the ambient mesh has no devices that could run anything
-        boxed = jax.eval_shape(lambda: init_variables(setup.config, jax.random.key(0)))
+        boxed = jax.eval_shape(lambda: init_variables(setup, jax.random.key(0)))
         return with_shardings(boxed, mesh, rules)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from flax.training.train_state import TrainState
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from hloscope.decoders.config import Config, Setup
+from hloscope.decoders.config import Setup
 from hloscope.decoders.layout import abstract_tokens, axis_rules, replicated, tracing_under
 from hloscope.decoders.linen.abstract import with_shardings
 from hloscope.decoders.linen.decoder import Decoder
@@ -32,16 +32,17 @@ Metrics = dict[str, jax.Array]
 Gradients = Callable[[Any, Batch, jax.Array], tuple[jax.Array, Any]]
 
 
-def init_variables(config: Config, rng: jax.Array) -> Any:
+def init_variables(setup: Setup, rng: jax.Array) -> Any:
     """Makes the collections `params` and, with adapters, `lora`, boxed with their logical axes."""
-    tokens = jnp.zeros((1, 1), jnp.int32)
-    return Decoder(config).init({"params": rng, "dropout": rng}, tokens)
+    tokens = jnp.zeros((setup.batch, setup.seq), jnp.int32)
+    return Decoder(setup.config).init({"params": rng, "dropout": rng}, tokens)
 
 
-def init_state(config: Config, rng: jax.Array) -> TrainState:
+def init_state(setup: Setup, rng: jax.Array) -> TrainState:
     """Makes a train state of what is trained: the adapters where there are any, or all weights."""
-    trained = init_variables(config, rng)["lora" if config.lora else "params"]
-    return TrainState.create(apply_fn=Decoder(config).apply, params=trained, tx=make_optimizer())
+    trained = init_variables(setup, rng)["lora" if setup.config.lora else "params"]
+    apply_fn = Decoder(setup.config).apply
+    return TrainState.create(apply_fn=apply_fn, params=trained, tx=make_optimizer())
 
 
 def make_train_step(setup: Setup) -> Callable[..., tuple[TrainState, Metrics]]:
@@ -109,9 +110,9 @@ def train_program(setup: Setup, mesh: Mesh, *, name: str, options: Mapping[str, 
     rules = axis_rules(setup)
     with tracing_under(mesh, rules):
         # keys are made inside: the ambient mesh has no devices that could run anything
-        boxed = jax.eval_shape(lambda: init_state(setup.config, jax.random.key(0)))
+        boxed = jax.eval_shape(lambda: init_state(setup, jax.random.key(0)))
         state, shardings = with_shardings(boxed, mesh, rules)
-        boxed = jax.eval_shape(lambda: init_variables(setup.config, jax.random.key(0))["params"])
+        boxed = jax.eval_shape(lambda: init_variables(setup, jax.random.key(0))["params"])
         weights, _ = with_shardings(boxed, mesh, rules)
     pair = (2,) if setup.loss == "dpo" else ()
     tokens = abstract_tokens(mesh, setup.batch, *pair, setup.seq)
