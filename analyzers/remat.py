@@ -221,11 +221,12 @@ def _finding(
 
 
 _REMEDIES = {
-    "REM001": (Remedy("wrap the layer in jax.checkpoint, nn.remat or nnx.remat", "barriers"),),
+    # no probe: an edit of barriers adds no recomputation that the program does not ask for
+    "REM001": (Remedy("wrap the layer in jax.checkpoint, nn.remat or nnx.remat"),),
     "REM002": (
         Remedy("let the compiler not merge it: prevent_cse=True outside of loops", "barriers"),
     ),
-    "REM003": (Remedy("give both sides the same policy", "barriers"),),
+    "REM003": (Remedy("give both sides the same policy"),),
 }
 
 
