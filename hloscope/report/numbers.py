@@ -14,6 +14,7 @@ from hloscope.model.units import Maybe, Measured, Missing
 # function that writes a line
 _EXACT: ContextVar[bool] = ContextVar("exact", default=False)
 
+_FACTOR = 10  # from here on a factor says more than a percentage
 _ARRAYS = 2  # of a tuple, so many are shown
 _ARRAY = re.compile(r"[a-z]\w*\[[^\]]*\]")
 _LAYOUT = re.compile(r"(?<=\])\{[^}]*\}")
@@ -62,8 +63,11 @@ def maybe_bytes(value: Maybe[int]) -> str:
 
 
 def percent_text(delta: float, base: float) -> str:
-    """The delta relative to its base; empty where the base is 0, since no ratio is honest there."""
-    return f"{100 * delta / base:+.1f}%" if base else ""
+    """The delta relative to its base: `+8.3%`, `x12` from ten times on; empty for a base of 0."""
+    if not base:  # no ratio is honest there
+        return ""
+    factor = (base + delta) / base
+    return f"x{factor:,.0f}" if factor >= _FACTOR else f"{100 * delta / base:+.1f}%"
 
 
 def without_layout(shape: str) -> str:

@@ -59,3 +59,5 @@ def test_unknown_is_not_zero() -> None:
 def test_no_ratio_without_a_base() -> None:
     assert percent_text(5, 0) == ""
     assert percent_text(-5, 50) == "-10.0%"
+    assert percent_text(400, 50) == "+800.0%"
+    assert percent_text(682_100, 100) == "x6,822"
