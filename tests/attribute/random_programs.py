@@ -11,12 +11,18 @@ import warnings
 from pathlib import Path
 
 os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
 
 import jax
 import jax.numpy as jnp
 
 warnings.simplefilter("ignore")
 folder, count = Path(sys.argv[1]), int(sys.argv[2])
+MESH = jax.sharding.Mesh(jax.devices(), ("x",))
+# over rows, over columns, and whole on both devices
+SHARDINGS = tuple(
+    jax.NamedSharding(MESH, jax.P(*axes)) for axes in (("x", None), (None, "x"), (None, None))
+)
 DTYPES = (jnp.float32, jnp.bfloat16, jnp.int32)
 
 
@@ -54,9 +60,12 @@ def program(choose):
                 results.append(y.mean())
         return results
 
+    spread = SHARDINGS if choose.random() < 0.5 else (None,)
     arrays = tuple(
         jax.ShapeDtypeStruct(
-            (choose.choice((8, 40)), choose.choice((8, 24))), choose.choice(DTYPES)
+            (choose.choice((8, 40)), choose.choice((8, 24))),
+            choose.choice(DTYPES),
+            sharding=choose.choice(spread),
         )
         for _ in range(choose.randint(1, 3))
     )

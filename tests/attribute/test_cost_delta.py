@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
@@ -15,7 +16,6 @@ from hloscope.attribute import (
     group_delta,
 )
 from hloscope.attribute.cost_account import Account
-from hloscope.attribute.cost_totals import total_of
 from hloscope.hlo import read_text, trip_count
 from hloscope.match import match
 from hloscope.model.communication import ChangeKind, CommunicationDelta
@@ -24,6 +24,8 @@ from hloscope.model.hlo import Module
 from hloscope.model.pairing import Pairing
 from hloscope.model.units import Measured, Missing
 from hloscope.normalize import normalize
+
+Law = Callable[[CostDelta], None]
 
 BASE = """HloModule m, num_partitions=4
 add { x = f32[] parameter(0)
@@ -109,22 +111,6 @@ def both(lhs: str, rhs: str) -> Both:
     return Both(left, right, match(normalize(modules[0]), normalize(modules[1])))
 
 
-def adds_up(delta: CostDelta) -> None:
-    """Entries and the named residual are the difference of the totals, exactly."""
-    lhs, rhs = delta.lhs.totals, delta.rhs.totals
-    moved = (Quantity.BYTES_READ, Quantity.BYTES_WRITTEN)
-    assert (delta.flops.known + delta.uncompared.flops) == (
-        rhs[Quantity.FLOPS].known - lhs[Quantity.FLOPS].known
-    )
-    assert (delta.transcendentals.known + delta.uncompared.transcendentals) == (
-        rhs[Quantity.TRANSCENDENTALS].known - lhs[Quantity.TRANSCENDENTALS].known
-    )
-    assert (delta.bytes.known + delta.uncompared.bytes) == sum(
-        rhs[q].known - lhs[q].known for q in moved
-    )
-    assert delta.flops == total_of(entry.flops for entry in delta.entries)
-
-
 def test_a_side_against_itself_differs_in_nothing() -> None:
     found = both(BASE, BASE)
     delta = found.costs()
@@ -134,13 +120,13 @@ def test_a_side_against_itself_differs_in_nothing() -> None:
     assert found.comms().changes == ()
 
 
-def test_another_function_of_the_same_size_is_no_difference_of_cost() -> None:
+def test_another_function_of_the_same_size_is_no_difference_of_cost(adds_up: Law) -> None:
     delta = both(BASE, BASE.replace("tanh", "exponential")).costs()
     adds_up(delta)
     assert (delta.flops, delta.transcendentals.known, delta.bytes) == (Total(0), 0, Total(0))
 
 
-def test_an_added_copy_is_an_entry_of_its_own() -> None:
+def test_an_added_copy_is_an_entry_of_its_own(adds_up: Law) -> None:
     rhs = BASE.replace(
         " t = f32[8,16]{1,0} tanh(d)", " k = f32[8,16]{1,0} copy(d)\n t = f32[8,16]{1,0} tanh(k)"
     )
@@ -151,7 +137,7 @@ def test_an_added_copy_is_an_entry_of_its_own() -> None:
     assert (entry.flops, entry.bytes) == (Measured(0), Measured(2 * 512))
 
 
-def test_another_dtype_moves_half_the_bytes() -> None:
+def test_another_dtype_moves_half_the_bytes(adds_up: Law) -> None:
     delta = both(BASE, BASE.replace("f32", "bf16")).costs()
     adds_up(delta)
     assert delta.bytes.known == -sum(
@@ -159,7 +145,7 @@ def test_another_dtype_moves_half_the_bytes() -> None:
     )
 
 
-def test_what_is_unknown_on_one_side_is_named_and_still_adds_up() -> None:
+def test_what_is_unknown_on_one_side_is_named_and_still_adds_up(adds_up: Law) -> None:
     rhs = BASE.replace('custom-call(t), custom_call_target="mystery"', "negate(t)")
     delta = both(BASE, rhs).costs()
     adds_up(delta)
@@ -175,7 +161,7 @@ def test_equal_unknowns_are_no_difference() -> None:
     assert delta.uncompared == Step("pairs with one side unknown", 0, 0, 0)
 
 
-def test_a_gather_hoisted_out_of_the_loop() -> None:
+def test_a_gather_hoisted_out_of_the_loop(adds_up: Law) -> None:
     found = both(LOOPED, HOISTED)
     adds_up(found.costs())
     (change,) = found.comms().changes
@@ -270,7 +256,7 @@ def programs(draw: st.DrawFn) -> str:
 
 @settings(deadline=None, max_examples=60, derandomize=True)
 @given(lhs=programs(), rhs=programs())
-def test_deltas_add_up_and_mirror(lhs: str, rhs: str) -> None:
+def test_deltas_add_up_and_mirror(adds_up: Law, lhs: str, rhs: str) -> None:
     found = both(lhs, rhs)
     delta = found.costs()
     adds_up(delta)

@@ -41,7 +41,7 @@ from hloscope.model.units import Bytes, Missing
 from hloscope.normalize import normalize
 
 HERE = Path(__file__).parent
-PROGRAMS = 24
+NUMBERS = st.integers(0, 23)  # of the random programs
 
 
 def ledger_of(path: Path, **options: str) -> MemoryLedger:
@@ -72,19 +72,9 @@ def mirrored(delta: LedgerDelta) -> Counter[int]:
     return Counter(-entry.size for entry in delta.entries)
 
 
-@pytest.fixture(scope="session")
-def random_programs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    folder = tmp_path_factory.mktemp("random")
-    subprocess.run(
-        [sys.executable, str(HERE / "random_programs.py"), str(folder), str(PROGRAMS)],
-        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300,
-    )  # fmt: skip
-    return [folder / f"{number}.pb" for number in range(PROGRAMS)]
-
-
 @pytest.mark.compile
 @settings(deadline=None, derandomize=True, max_examples=60)
-@given(pair=st.tuples(*[st.integers(0, PROGRAMS - 1)] * 2))
+@given(pair=st.tuples(NUMBERS, NUMBERS))
 def test_random_pairs_add_up(random_programs: list[Path], pair: tuple[int, int]) -> None:
     lhs, rhs = (random_programs[number] for number in pair)
     delta = delta_of(lhs, rhs)
