@@ -117,10 +117,15 @@ def _is_repeated(view: View, change: CollectiveChange) -> bool:
     if item is None or view.there.collective(change) is not None:
         return False
     ours = _sent(view, item)
+    changes = view.comparison.communication.changes
+    new = {c.ref for change in changes if not view.there.collective(change)
+           and (c := view.collective(change)) is not None}  # fmt: skip
     others = (view.comparison.communication.rhs if view.name == "rhs"
               else view.comparison.communication.lhs).collectives  # fmt: skip
+    # of several that are new the first one sends for the first time
     return any(
-        o.ref < item.ref and (o.kind, o.axes_text) == (item.kind, item.axes_text)
+        o.ref != item.ref and (o.ref not in new or o.ref < item.ref)
+        and (o.kind, o.axes_text) == (item.kind, item.axes_text)
         and o.loops == item.loops and ours and _sent(view, o) == ours
         for o in others
     )  # fmt: skip

@@ -14,6 +14,7 @@ from hloscope.plugin import (
     CostDeltaEntry,
     Direction,
     Finding,
+    Maybe,
     Measured,
     NodeKind,
     Ref,
@@ -140,7 +141,11 @@ def _positions(view: View, split: _Split) -> set[int]:
 
 
 def _bytes(entry: CostDeltaEntry) -> int:
-    return entry.bytes.value if isinstance(entry.bytes, Measured) else 0
+    return _known(entry.bytes)
+
+
+def _known(figure: Maybe[int]) -> int:
+    return figure.value if isinstance(figure, Measured) else 0
 
 
 def _findings(view: View, code: str, splits: list[_Split]) -> Iterator[Finding]:
@@ -219,18 +224,21 @@ def _copies(view: View) -> dict[int, list[int]]:
 
 def _repeated(view: View) -> Iterator[Finding]:
     flow = view.flow
-    there = Counter(
-        _kind(view.there, n) for nodes in _copies(view.there).values() for n in nodes[1:]
-    )
+    others = [nodes for nodes in _copies(view.there).values() if len(nodes) > 1]
+    there = Counter(_kind(view.there, n) for nodes in others for n in nodes[1:])
+    repeated = {view.there.flow.nodes[n].ref for nodes in others for n in nodes}
     extra, twice = [], _copies(view)
     for nodes in twice.values():
         for node in nodes[1:]:
+            if view.partners.get(flow.nodes[node].ref) in repeated:
+                continue
             there[_kind(view, node)] -= 1
             if there[_kind(view, node)] < 0:
                 extra.append(node)
     positions = _exact(view, {flow.nodes[n].ref for n in extra})
-    flops = sum(getattr(view.comparison.cost.entries[p].flops, "value", 0) for p in positions)
-    if not extra or not view.grown(flops):
+    entries = view.comparison.cost.entries
+    work = sum(_known(e.flops) + _known(e.transcendentals) for e in (entries[p] for p in positions))
+    if not extra or not view.grown(work):
         return
     worse = view.direction is Direction.WORSE
     ranked = sorted(extra, key=lambda n: (-len(flow.nodes[n].shape.dims), n))

@@ -21,6 +21,8 @@ from hloscope.model.pairing import Rule
 MAX_ROUNDS = 2
 # each turn pairs what the turn before has anchored; most pairs are made in the first two
 MAX_TURNS = 8
+# anchors creep a few steps in each local turn, and a turn costs a tenth of a full one
+MAX_LOCAL_TURNS = 64
 # while more than one in this many nodes is unpaired, one round over all nodes is the cheapest
 MOST = 2
 # how many steps a node's surroundings reach at most
@@ -204,8 +206,9 @@ def pair_classes(sides: Sides) -> None:
     steps: tuple[tuple[Callable[[Sides], None], int], ...] = (
         (partial(_turn, exact), 1),
         # nearby before far: one difference at each end of a program hides most of it from afar
-        (_local_turn, MAX_TURNS),
+        (_local_turn, MAX_LOCAL_TURNS),
         (partial(_turn, exact), MAX_TURNS),
+        (_local_turn, MAX_LOCAL_TURNS),
         (partial(_turn, without_types), MAX_TURNS),
         (partial(_turn, opcode_alone), MAX_TURNS),
     )

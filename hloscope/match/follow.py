@@ -44,6 +44,7 @@ class Follower:
         self.right = _Around(partners, 1, sides)
         self.heap: list[tuple[float, int, int, int, int]] = []
         self.rank_left, self.rank_right = sides.left.ranks, sides.right.ranks
+        self._label_scores: dict[tuple[int, int], float] = {}
         self.homes = Homes(partners)
         self.spent = 0
         self.allowed = EVALUATIONS_PER_NODE * (len(self.left.open) + len(self.right.open) + 100)
@@ -159,16 +160,31 @@ class Follower:
         self, left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]], limit: int
     ) -> Iterator[tuple[int, int]]:
         """Unpaired neighbours in the same slot with the same opcode; alone in it, with any."""
-        by_slot: dict[object, list[int]] = defaultdict(list)
-        for node, slot in right:
-            if self.partners.backward[node] < 0:
-                by_slot[slot].append(node)
-                by_slot[slot, self.right.label(node).opcode].append(node)
-        if not by_slot:
+        backward, opcode = self.partners.backward, self.right.opcode
+        free = [(slot, opcode(node), node) for node, slot in right if backward[node] < 0]
+        if not free:
+            return
+        if len(free) > FEW:
+            yield from self._alike_of_many(left, free, limit)
             return
         for node, slot in left:
             if self.partners.forward[node] < 0:
-                same = by_slot.get((slot, self.left.label(node).opcode), ())[:limit]
+                mine = self.left.opcode(node)
+                there = [(other, code) for at, code, other in free if at == slot]
+                same = [other for other, code in there if code == mine][:limit]
+                for other in same or ([there[0][0]] if len(there) == 1 else ()):
+                    yield node, other
+
+    def _alike_of_many(
+        self, left: Sequence[tuple[int, int]], free: list[tuple[int, str, int]], limit: int
+    ) -> Iterator[tuple[int, int]]:
+        by_slot: dict[object, list[int]] = defaultdict(list)
+        for slot, opcode, node in free:
+            by_slot[slot].append(node)
+            by_slot[slot, opcode].append(node)
+        for node, slot in left:
+            if self.partners.forward[node] < 0:
+                same = by_slot.get((slot, self.left.opcode(node)), ())[:limit]
                 alone = by_slot.get(slot, ())
                 for other in same or (alone if len(alone) == 1 else ()):
                     yield node, other
@@ -176,7 +192,7 @@ class Follower:
     def score(self, left: int, right: int) -> float:
         """How much speaks for a pair; `ACCEPTED` is enough."""
         self.spent += 1
-        score = label_score(self.left.label(left), self.right.label(right))
+        score = self._label_score(left, right)
         below = self._share_in_place(*self._operands(left, right))
         above = self._share_in_place(self.left.above(left), self.right.above(right))
         if left in self.left.outputs and right in self.right.outputs and above == UNUSED:
@@ -186,6 +202,14 @@ class Follower:
         score += SAME_HOME * self.homes.agree(left, right)
         score += NEIGHBOURS * (below[0] + above[0]) + ELSEWHERE * (below[1] + above[1])
         return score + origin_score(self.left.metadata(left), self.right.metadata(right))
+
+    def _label_score(self, left: int, right: int) -> float:
+        labels = self.left.side.label_of[left], self.right.side.label_of[right]
+        found = self._label_scores.get(labels)
+        if found is None:
+            found = label_score(self.left.label(left), self.right.label(right))
+            self._label_scores[labels] = found
+        return found
 
     def _operands(self, left: int, right: int) -> tuple[Edges, Edges]:
         """What two nodes read; by no order where the order matters to one of them alone."""
@@ -224,6 +248,7 @@ class _Around:
         self._above: Neighbours = {}
         self._below: Neighbours = {}
         self._metadata: dict[int, Metadata | None] = {}
+        self._opcodes = [label.opcode for label in self.side.labels]
         self.outputs = frozenset(self.side.flow.outputs)
         self.open: list[int] = sides.nodes[number].tolist()
         self.open_users: Neighbours = defaultdict(list)  # the unpaired ones, of any node
@@ -260,6 +285,9 @@ class _Around:
         if found is None:
             found = self._above[node] = list(self.edges.uses(node))
         return found
+
+    def opcode(self, node: int) -> str:
+        return self._opcodes[self.side.label_of[node]]
 
     def label(self, node: int) -> Label:
         return self.side.labels[self.side.label_of[node]]
