@@ -109,7 +109,7 @@ def _found(start: Path) -> Path:
         for name in FILES:
             path = folder / name
             if path.is_file() and (name == FILES[0] or "[tool.hloscope" in path.read_text("utf-8")):
-                return path
+                return path.relative_to(start) if folder == start else path
     raise HloscopeError(
         f"no gate is configured in '{start}' or above it",
         remedy="write [tool.hloscope.programs.NAME] into pyproject.toml, see docs/gate.md",

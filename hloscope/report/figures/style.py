@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -26,11 +28,20 @@ _MARGIN = 1.5  # inches that titles and axis labels take
 _ROW = 0.42  # inches of a row with two lines of text
 
 
+class ShownFigure(Figure):
+    """A figure that shows itself in a notebook, whether or not pyplot is loaded."""
+
+    def _repr_png_(self) -> bytes:
+        data = io.BytesIO()
+        self.savefig(data, format="png", metadata={"Software": None})
+        return data.getvalue()
+
+
 def axes_of(ax: Axes | None, height: float = 4.6) -> Axes:
     """The axes given, or new ones on a figure of their own, which no pyplot state knows of."""
     if ax is not None:
         return ax
-    return Figure(figsize=(WIDTH, height), dpi=_DPI, layout="constrained").add_subplot()
+    return ShownFigure(figsize=(WIDTH, height), dpi=_DPI, layout="constrained").add_subplot()
 
 
 def rows_height(rows: int) -> float:
