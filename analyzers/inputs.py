@@ -293,7 +293,6 @@ def _shapes(comparison: Comparison) -> Iterator[Finding]:
         ),
         unknown=("how much of what is computed from them grows with them",),
         remedies=(Remedy("compare programs of the same sizes"),),
-        first=True,
     )
 
 
