@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from hloscope import attribute, diff, match
@@ -27,6 +25,7 @@ from hloscope.model.pairing import Pairing
 from hloscope.model.source import Source
 from hloscope.model.target import Target
 from hloscope.normalize import NormalizeOptions, normalize
+from hloscope.pipeline.collector import collector_paused
 from hloscope.pipeline.explaining import Explainer
 
 
@@ -38,20 +37,8 @@ def compare(lhs: Source, rhs: Source, *, options: NormalizeOptions | None = None
       rhs: the candidate.
       options: which noise is removed, all of it by default.
     """
-    with _collector_paused():
+    with collector_paused():
         return _compare(lhs, rhs, options or NormalizeOptions())
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Without cycle collection: it walks millions of tuples again and again and finds nothing."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _compare(lhs: Source, rhs: Source, options: NormalizeOptions) -> Comparison:
