@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from golden import Goldens
 
 # data that lies beside the checkout on some machines; the tests that read it skip where it is not
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+# what is printed is as wide everywhere as where there is no terminal
+os.environ["COLUMNS"] = "80"
 
 
 def _shared(name: str) -> Path:

@@ -146,7 +146,7 @@ def test_no_baseline(project: Project) -> None:
     code, text = project.run()
     assert code == 2
     assert _flat(text).startswith("CANNOT DECIDE step on cpu:1: baseline: ")
-    assert "hloscope gate --update step" in text
+    assert "hloscope gate --update step" in _flat(text)
 
 
 def test_a_damaged_baseline(project: Project) -> None:
