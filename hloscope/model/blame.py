@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from hloscope.model.showing import Shown, known, reason, with_units
 from hloscope.model.units import Maybe
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BlameCell:
+class BlameCell(Shown):
     """One of the four captures.
 
     Attributes:
@@ -30,7 +35,7 @@ class BlameCell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class Share(Shown):
     """One metric's delta, new code by new tools less old code by old tools.
 
     Attributes:
@@ -49,7 +54,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blame:
+class Blame(Shown):
     """Old and new code by old and new tools.
 
     Attributes:
@@ -64,3 +69,39 @@ class Blame:
     cells: tuple[BlameCell, ...]
     shares: tuple[Share, ...]
     notes: tuple[str, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """One row per metric.
+
+        Columns: `metric`, `lhs`, `rhs`, `delta`, `code`, `tools`, `both` (NA where unknown),
+        `unknown` (why `delta` is).
+        """
+        import pandas as pd
+
+        rows = [
+            (share.metric, *(known(getattr(share, name)) for name in _SHARES), reason(share.delta))
+            for share in self.shares
+        ]
+        table = pd.DataFrame(rows, columns=["metric", *_SHARES, "unknown"])
+        return table.astype(dict.fromkeys(_SHARES, "Float64"))
+
+    def shown_title(self) -> str:
+        """What stands above the shares."""
+        return f"{self.lhs} against {self.rhs} on {self.target}: the code's part and the tools'"
+
+    def shown_tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """The shares, then the captures."""
+        import pandas as pd
+
+        frame = self.frame()
+        units = ["FLOP" if name == "flops" else "B" for name in frame["metric"]]
+        yield self.shown_title(), with_units(frame, _SHARES, units)
+        rows = [
+            (cell.code, cell.tools, cell.label, cell.problem
+             or ", ".join(f"{name} {version}" for name, version in sorted(cell.versions.items())))
+            for cell in self.cells
+        ]  # fmt: skip
+        yield "captures", pd.DataFrame(rows, columns=["code", "tools", "program", "versions"])
+
+
+_SHARES = ("lhs", "rhs", "delta", "code", "tools", "both")

@@ -72,7 +72,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StageVerdict:
+class StageVerdict(Shown):
     """The verdict on one stage; `reason` says what it rests on."""
 
     stage: Stage
@@ -134,7 +134,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Shown):
     """One change, at as many places as it occurs.
 
     Attributes:
@@ -154,7 +154,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
+class Region(Shown):
     """Changes that data flow connects, folded over equal regions elsewhere.
 
     Attributes:
@@ -180,7 +180,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeaderChange:
+class HeaderChange(Shown):
     """A module attribute that differs; `parameter` and `output` place a donation."""
 
     change_class: ChangeClass

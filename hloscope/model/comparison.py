@@ -13,9 +13,8 @@ from hloscope.model.communication import CommunicationDelta
 from hloscope.model.cost import CostDelta, CostLedger, Quantity, Total
 from hloscope.model.finding import Explanation
 from hloscope.model.ledger import LedgerDelta, MemoryLedger
-from hloscope.model.number_text import bytes_text, count_text
 from hloscope.model.pairing import Pairing
-from hloscope.model.showing import Shown
+from hloscope.model.showing import Shown, amount_text
 from hloscope.model.source import Source
 from hloscope.model.target import Target
 from hloscope.model.units import Measured, Missing
@@ -128,7 +127,7 @@ def _field(leaf: Leaf | None, name: str) -> object:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SideSummary:
+class SideSummary(Shown):
     """What the graph of one side is, in a few numbers.
 
     Attributes:
@@ -192,7 +191,7 @@ class Comparison(Shown):
         totals = self.frame()
         for column in ("lhs", "rhs", "delta"):
             totals[column] = [
-                _amount(value, unit)
+                amount_text(value, unit)
                 for value, unit in zip(totals[column], totals["unit"], strict=True)
             ]
         totals["delta"] = [f"+{t}" if t[:1] not in "-0" else t for t in totals["delta"]]
@@ -248,16 +247,6 @@ class Comparison(Shown):
         yield _total_row("seconds", "s", [side.seconds for side in cost])
         sent = self.communication.lhs.wire_bytes, self.communication.rhs.wire_bytes
         yield _total_row("sent", "B", sent)
-
-
-def _amount(value: float | None, unit: object) -> str:
-    import pandas as pd
-
-    if pd.isna(value):
-        return ""
-    if unit == "s":
-        return f"{value:.3g} s"
-    return bytes_text(value) if unit == "B" else count_text(value, str(unit))
 
 
 def _no_buffers(side: Source) -> str:

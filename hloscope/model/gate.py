@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hloscope.model.comparison import Comparison, EnvironmentDifference
 from hloscope.model.finding import Finding
+from hloscope.model.showing import Shown, known, reason, with_units
 from hloscope.model.units import Maybe
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BASELINE_SCHEMA = 1
 """Version of `Baseline` as files hold it."""
@@ -49,7 +53,7 @@ class Allowance(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gated:
+class Gated(Shown):
     """One program on one target, with what is asked of it.
 
     Attributes:
@@ -74,7 +78,7 @@ class Gated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiver:
+class Waiver(Shown):
     """A check that may fail for a while.
 
     Attributes:
@@ -90,7 +94,7 @@ class Waiver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(Shown):
     """Everything that a gate's configuration says.
 
     Attributes:
@@ -107,7 +111,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class Figure(Shown):
     """One metric of one program.
 
     Attributes:
@@ -122,7 +126,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopBuffer:
+class TopBuffer(Shown):
     """One of the largest buffers at the memory peak."""
 
     bytes: int
@@ -133,7 +137,7 @@ class TopBuffer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class Spread(Shown):
     """What one metric came to in compiles of the same program."""
 
     least: float
@@ -141,7 +145,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noise:
+class Noise(Shown):
     """What varies between compiles of one program, each in a process of its own.
 
     Attributes:
@@ -156,9 +160,21 @@ class Noise:
     graphs: int
     parts: tuple[str, ...]
 
+    def frame(self) -> pd.DataFrame:
+        """One row per metric that varied: `metric`, `least`, `most`."""
+        import pandas as pd
+
+        rows = [(name, each.least, each.most) for name, each in sorted(self.figures.items())]
+        return pd.DataFrame(rows, columns=["metric", "least", "most"])
+
+    def shown_title(self) -> str:
+        """What stands above the metrics that varied."""
+        parts = f"; what varies: {', '.join(self.parts)}" if self.parts else ""
+        return f"{self.runs} compiles, {self.graphs} different graphs{parts}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Baseline:
+class Baseline(Shown):
     """What is remembered of a program; the module lies beside it.
 
     Attributes:
@@ -186,6 +202,31 @@ class Baseline:
     top_buffers: tuple[TopBuffer, ...]
     noise: Noise | None = None
 
+    def frame(self) -> pd.DataFrame:
+        """One row per metric.
+
+        Columns: `metric`, `unit`, `value` (NA where unknown), `unknown` (why, or what it leaves
+        out).
+        """
+        import pandas as pd
+
+        rows = [
+            (name, figure.unit, known(figure.value), _unknown(figure))
+            for name, figure in sorted(self.figures.items())
+        ]
+        table = pd.DataFrame(rows, columns=["metric", "unit", "value", "unknown"])
+        return table.astype({"value": "Float64"})
+
+    def shown_title(self) -> str:
+        """What stands above the metrics."""
+        return f"baseline of {self.program} on {self.target}"
+
+    def shown_tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """The metrics, each in its unit."""
+        frame = self.frame()
+        readable = with_units(frame, ("value",), list(frame["unit"]))
+        yield self.shown_title(), readable.drop(columns="unit")
+
     def same_program(self, other: Baseline) -> bool:
         """Whether nothing differs that a comparison could show."""
         kept = [
@@ -207,7 +248,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Shown):
     """One thing that was asked.
 
     Attributes:
@@ -230,7 +271,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(Shown):
     """One program's checks.
 
     Attributes:
@@ -248,6 +289,30 @@ class Judgement:
     toolchain: tuple[EnvironmentDifference, ...] = ()
     seconds: float | None = None
 
+    def frame(self) -> pd.DataFrame:
+        """One row per check.
+
+        Columns: `program`, `target`, `check`, `status`, `unit`, `before`, `now`, `allowed` (NA
+        where unknown), `reason`, `remedy`.
+        """
+        import pandas as pd
+
+        head = self.gated.name, self.gated.target
+        rows = [(*head, *_check_row(check)) for check in self.checks]
+        table = pd.DataFrame(rows, columns=["program", "target", *_CHECK_COLUMNS])
+        return table.astype(dict.fromkeys(_AMOUNTS, "Float64"))
+
+    def shown_title(self) -> str:
+        """What stands above the checks."""
+        cause = f": {self.cause}" if self.cause else ""
+        return f"{self.status} {self.gated.name} on {self.gated.target}{cause}"
+
+    def shown_tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """The checks, each in its unit."""
+        frame = self.frame()
+        readable = with_units(frame, _AMOUNTS, list(frame["unit"]))
+        yield self.shown_title(), readable.drop(columns=["program", "target", "unit"])
+
     @property
     def status(self) -> Status:
         """The worst of the checks."""
@@ -256,7 +321,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateReport:
+class GateReport(Shown):
     """What a gate found.
 
     Attributes:
@@ -273,3 +338,39 @@ class GateReport:
         if Status.REGRESSED in statuses:
             return 1
         return 2 if Status.UNDECIDED in statuses or not statuses else 0
+
+    def frame(self) -> pd.DataFrame:
+        """The checks of all programs; columns as those of `Judgement.frame`."""
+        import pandas as pd
+
+        frames = [judgement.frame() for judgement in self.judgements]
+        columns = ["program", "target", *_CHECK_COLUMNS]
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+
+    def shown_tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """How each program ended, then the checks of those that did not pass."""
+        import pandas as pd
+
+        judged = self.judgements
+        rows = [(j.gated.name, j.gated.target, str(j.status), j.cause) for j in judged]
+        title = "; ".join([f"gate, exit code {self.exit_code}", *self.notes])
+        yield title, pd.DataFrame(rows, columns=["program", "target", "status", "cause"])
+        for judgement in judged:
+            if judgement.status in (Status.UNDECIDED, Status.REGRESSED):
+                yield from judgement.shown_tables()
+
+
+_AMOUNTS = ("before", "now", "allowed")
+_CHECK_COLUMNS = ("check", "status", "unit", *_AMOUNTS, "reason", "remedy")
+
+
+def _check_row(check: Check) -> tuple[object, ...]:
+    sides = (check.before, check.now)
+    unit = next((figure.unit for figure in sides if figure is not None), "")
+    amounts = [None if figure is None else known(figure.value) for figure in sides]
+    return check.name, str(check.status), unit, *amounts, check.allowed, check.reason, check.remedy
+
+
+def _unknown(figure: Figure) -> str:
+    left_out = [f"{count}x {why}" for why, count in sorted(figure.unknown.items())]
+    return "; ".join([reason(figure.value), *left_out]).removeprefix("; ")

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from hloscope.model.showing import Shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Layout(NamedTuple):
@@ -138,7 +143,7 @@ class StackFrame(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
-class Module:
+class Module(Shown):
     """An HLO module.
 
     Attributes:
@@ -162,6 +167,23 @@ class Module:
         """The text of one module attribute, `None` where the module does not have it."""
         return dict(self.header).get(name)
 
+    def frame(self) -> pd.DataFrame:
+        """One row per computation, callees before callers.
+
+        Columns: `computation`, `instructions`, `root` (its opcode), `entry`.
+        """
+        import pandas as pd
+
+        rows = [
+            (c.name, len(c.instructions), c.instructions[c.root].opcode if c.instructions else "",
+             position == self.entry) for position, c in enumerate(self.computations)
+        ]  # fmt: skip
+        return pd.DataFrame(rows, columns=["computation", "instructions", "root", "entry"])
+
+    def shown_title(self) -> str:
+        """What stands above the computations."""
+        return f"{self.name}, {self.instruction_count} instructions"
+
     @property
     def instruction_count(self) -> int:
         """Instructions in all computations."""
@@ -169,7 +191,7 @@ class Module:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredTimes:
+class MeasuredTimes(Shown):
     """Device time per instruction name, from a profile's device events.
 
     Attributes:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hloscope.model.canonical import Ref
+from hloscope.model.showing import Shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Rule(StrEnum):
@@ -56,7 +61,7 @@ class Ambiguity(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class Budget(Shown):
     """How much searching is allowed; running out is said in `Pairing.notes`.
 
     Attributes:
@@ -72,7 +77,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pairing:
+class Pairing(Shown):
     """The instructions of two modules, paired.
 
     Attributes:
@@ -97,6 +102,23 @@ class Pairing:
 
     def __iter__(self) -> Iterator[Pair]:
         return iter(self.pairs)
+
+    def frame(self) -> pd.DataFrame:
+        """One row per rule that paired something, surest first.
+
+        Columns: `rule`, `pairs`, `least_confidence` (from 0 to 1).
+        """
+        import pandas as pd
+
+        counts = Counter(pair.rule for pair in self.pairs)
+        least = {p.rule: p.confidence for p in sorted(self.pairs, key=lambda p: -p.confidence)}
+        rows = [(str(rule), counts[rule], least[rule]) for rule in Rule if rule in counts]
+        return pd.DataFrame(rows, columns=["rule", "pairs", "least_confidence"])
+
+    def shown_title(self) -> str:
+        """What stands above the rules."""
+        alone = f"{len(self.lhs_only)} in lhs alone, {len(self.rhs_only)} in rhs alone"
+        return f"{len(self.pairs)} pairs; {alone}"
 
     def mirrored(self) -> Pairing:
         """The same pairing with the sides exchanged."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from hloscope.model.capture import Leaf
-from hloscope.model.units import Maybe, Measured
+from hloscope.model.showing import Shown
+from hloscope.model.units import Maybe, Measured, Missing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LeafPath = tuple[str, ...]
 
@@ -29,7 +35,7 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeafPair:
+class LeafPair(Shown):
     """One leaf of the trees, by its canonical path.
 
     Attributes:
@@ -54,7 +60,7 @@ class LeafPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ValuePair:
+class ValuePair(Shown):
     """The values of one leaf, computed by both sides from equal inputs.
 
     Attributes:
@@ -75,7 +81,7 @@ class ValuePair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parity:
+class Parity(Shown):
     """Two sides, leaf by leaf.
 
     Attributes:
@@ -115,6 +121,59 @@ class Parity:
             return ParityVerdict.WITHIN
         return ParityVerdict.DIFFERENT
 
+    def frame(self) -> pd.DataFrame:
+        """One row per value that was computed, largest error first.
+
+        Columns: `part` (`output`, `gradient`), `path`, `dtype`, `elements`, `unequal`, `scale`
+        (largest magnitude), `error` (largest difference), `ulps`.
+        """
+        import pandas as pd
+
+        pairs = self.values.value if isinstance(self.values, Measured) else ()
+        rows = [
+            (
+                str(p.part),
+                "/".join(p.path),
+                p.dtype,
+                p.elements,
+                p.unequal,
+                p.scale,
+                p.error,
+                p.ulps,
+            )
+            for p in pairs
+        ]
+        columns = ["part", "path", "dtype", "elements", "unequal", "scale", "error", "ulps"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def tree_frame(self) -> pd.DataFrame:
+        """One row per leaf of what the programs take and give.
+
+        Columns: `tree` (`input`, `output`), `path`, `lhs`, `rhs` (dtype and shape, empty for a side
+        without it), `differences`, `random` (a generator's state, which need not be mapped).
+        """
+        import pandas as pd
+
+        trees = (("input", self.inputs), ("output", self.outputs))
+        rows = [
+            (tree, "/".join(p.path), _leaf_text(p.lhs), _leaf_text(p.rhs), ", ".join(p.differences),
+             p.random) for tree, pairs in trees for p in pairs
+        ]  # fmt: skip
+        return pd.DataFrame(rows, columns=["tree", "path", "lhs", "rhs", "differences", "random"])
+
+    def shown_title(self) -> str:
+        """What stands above the values."""
+        missing = f" ({self.values.reason})" if isinstance(self.values, Missing) else ""
+        return f"{self.lhs} against {self.rhs}: {self.verdict}{missing}"
+
+    def shown_tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """The values, then the leaves that differ or that one side lacks."""
+        yield self.shown_title(), self.frame()
+        trees = self.tree_frame()
+        unlike = (trees["differences"] != "") | (trees["lhs"] == "") | (trees["rhs"] == "")
+        if unlike.any():
+            yield "leaves that differ", trees[unlike]
+
     def _trees_agree(self) -> bool:
         """Whether every leaf is mapped, but for random state and what may be on one side alone."""
         pairs = (*self.inputs, *self.outputs)
@@ -133,3 +192,7 @@ class Parity:
             return False
         kept = {each.path[0] for each in self.inputs if getattr(each, checkpoint) is not None}
         return pair.path[0] not in kept
+
+
+def _leaf_text(leaf: Leaf | None) -> str:
+    return "" if leaf is None else f"{leaf.dtype}[{','.join(map(str, leaf.shape))}]"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from hloscope.model.showing import Shown, with_units
 from hloscope.model.units import Bytes, Maybe
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class PassMetric(StrEnum):
@@ -65,7 +69,7 @@ class FirstOperation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InputsPart:
+class InputsPart(Shown):
     """How the programs that the two compilers are given differ.
 
     Attributes:
@@ -100,7 +104,7 @@ class GapChange(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PassBisection:
+class PassBisection(Shown):
     """Where two compiles part.
 
     Attributes:
@@ -139,3 +143,45 @@ class PassBisection:
     shown: int | None
     modules: tuple[int, int]
     notes: tuple[str, ...] = ()
+
+    def frame(self) -> pd.DataFrame:
+        """One row per moment of both compiles; -1 is the input.
+
+        Columns: `step`, `lhs`, `rhs` (passes run since the moment before, `, ` between),
+        `lhs_metric`, `rhs_metric` (NA where not looked at), `graph` (`differs first`, `same
+        again`, or empty).
+        """
+        import pandas as pd
+
+        marks = {self.rejoined: "same again", self.graph: "differs first"}
+        rows = [
+            (at, *sides, *self.figures.get(at, (None, None)), marks.get(at, ""))
+            for at, sides in enumerate(self._sides(), start=-1)
+        ]
+        columns = ["step", "lhs", "rhs", "lhs_metric", "rhs_metric", "graph"]
+        table = pd.DataFrame(rows, columns=columns)
+        return table.astype({"lhs_metric": "Float64", "rhs_metric": "Float64"})
+
+    def _sides(self) -> list[tuple[str, str]]:
+        sides = [(_names(step.lhs_passes), _names(step.rhs_passes)) for step in self.steps]
+        return [("input", "input"), *sides]
+
+    def shown_title(self) -> str:
+        """What stands above the moments."""
+        return f"{self.lhs} against {self.rhs}: {self.metric} through the passes"
+
+    def shown_tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """The moments around the one where the two part."""
+        frame = self.frame()
+        parted = self.graph if self.parts is None else self.parts.step
+        first = max(0, (parted or 0) + 1 - _BEFORE)
+        unit = {PassMetric.FLOPS: "FLOP", PassMetric.GRAPH: ""}.get(self.metric, "B")
+        near = frame.iloc[first:]
+        yield self.shown_title(), with_units(near, ("lhs_metric", "rhs_metric"), [unit] * len(near))
+
+
+_BEFORE = 3  # moments shown before the one where the two part
+
+
+def _names(passes: tuple[PassStep, ...]) -> str:
+    return ", ".join(each.name for each in passes)

@@ -7,9 +7,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+from hloscope.model.showing import Shown
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class Program(Shown):
     """A program to capture.
 
     Attributes:

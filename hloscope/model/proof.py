@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from hloscope.model.capture import MemoryFigures
-from hloscope.model.finding import Finding, Metric
+from hloscope.model.finding import Confidence, Finding, Metric
+from hloscope.model.showing import Shown, with_units
 from hloscope.model.units import Maybe, Measured, Missing
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class EntryShare(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeResult:
+class ProbeResult(Shown):
     """rhs with one probe, or with several at once.
 
     Attributes:
@@ -166,9 +167,17 @@ class ProbeResult:
         """Whether the edited program was compiled."""
         return self.figures is not None
 
+    def frame(self) -> pd.DataFrame:
+        """One row per metric; columns as those of `Proof.frame`."""
+        return _frame((self,))
+
+    def shown_tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """What came back, each metric in its unit."""
+        yield " + ".join(self.probes), _readable(self.frame())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
+class Proof(Shown):
     """What came back of the gap between two sides when remedies were tried on rhs.
 
     Attributes:
@@ -203,18 +212,48 @@ class Proof:
         Columns: `probes` (`+` between), `metric`, `gap`, `closed` (NA where unknown), `share`
         (1 is all of the gap), `edits`, `failure`.
         """
-        import pandas as pd
+        return _frame((*self.alone, *([self.together] if self.together else [])))
 
-        results = [*self.alone, *([self.together] if self.together else [])]
-        rows = [
-            ("+".join(result.probes), str(metric), *map(_value, (*closed, closed.share)),
-             len(result.done), result.failure)
-            for result in results
-            for metric, closed in (result.metrics or _NOTHING).items()
-        ]  # fmt: skip
-        columns = ["probes", "metric", "gap", "closed", "share", "edits", "failure"]
-        table = pd.DataFrame(rows, columns=columns)
-        return table.astype(dict.fromkeys(("gap", "closed", "share"), "Float64"))
+    def shown_title(self) -> str:
+        """What stands above the table."""
+        return f"{self.lhs} against {self.rhs} on {self.target}, with remedies"
+
+    def shown_tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """What came back, each metric in its unit, then the findings that were proven."""
+        yield self.shown_title(), _readable(self.frame())
+        for finding in self.findings:
+            if finding.confidence is Confidence.PROVEN:
+                yield from finding.shown_tables()
+
+
+_UNITS = {
+    Metric.BYTES: "B", Metric.MOVED: "B", Metric.SENT: "B", Metric.FLOPS: "FLOP",
+    Metric.SECONDS: "s",
+}  # fmt: skip
+
+
+def _frame(results: Sequence[ProbeResult]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [
+        ("+".join(result.probes), str(metric), *map(_value, (*closed, closed.share)),
+         len(result.done), result.failure)
+        for result in results
+        for metric, closed in (result.metrics or _NOTHING).items()
+    ]  # fmt: skip
+    columns = ["probes", "metric", "gap", "closed", "share", "edits", "failure"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.astype(dict.fromkeys(("gap", "closed", "share"), "Float64"))
+
+
+def _readable(frame: pd.DataFrame) -> pd.DataFrame:
+    """Figures in their metric's unit, and the share in percent."""
+    units = [_UNITS[Metric(name)] for name in frame["metric"]]
+    shares = [f"{share:.0%}" for share in frame["share"].fillna(0)]
+    frame["share"] = [
+        "" if known else text for known, text in zip(frame["share"].isna(), shares, strict=True)
+    ]
+    return with_units(frame, ("gap", "closed"), units)
 
 
 _NOTHING = {Metric.BYTES: Closed(Missing("no result"), Missing("no result"))}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hloscope.model.number_text import bytes_text, count_text
+from hloscope.model.units import Maybe, Measured, Missing, T
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,8 +31,14 @@ class Shown:
     shown_largest: ClassVar[str] = ""
 
     def frame(self) -> pd.DataFrame:
-        """The record as a table."""
-        raise NotImplementedError
+        """One row per field.
+
+        Columns: `field`, `value` (short text; what is large is counted).
+        """
+        import pandas as pd
+
+        rows = [(field.name, _short(getattr(self, field.name))) for field in fields(self)]  # type: ignore[arg-type]  # records are dataclasses
+        return pd.DataFrame(rows, columns=["field", "value"])
 
     def shown_title(self) -> str:
         """What stands above the table."""
@@ -81,3 +89,62 @@ def _known(text: Callable[[Any], str]) -> Callable[[Any], str]:
     import pandas as pd
 
     return lambda value: "" if pd.isna(value) else text(value)
+
+
+def amount_text(value: float | None, unit: object) -> str:
+    """A figure as people read it, by its unit (`B`, `FLOP`, `s`, or empty for a count)."""
+    import pandas as pd
+
+    if pd.isna(value):
+        return ""
+    if unit == "s":
+        return f"{value:.3g} s"
+    return bytes_text(value) if unit == "B" else count_text(value, str(unit))
+
+
+def with_units(
+    frame: pd.DataFrame, columns: Sequence[str], units: Sequence[object]
+) -> pd.DataFrame:
+    """Some columns as text, each row in its unit."""
+    texts = {
+        name: [amount_text(v, u) for v, u in zip(frame[name], units, strict=True)]
+        for name in columns
+    }
+    return frame.assign(**texts)
+
+
+def known(figure: Maybe[T] | None) -> T | None:
+    """A figure, `None` where it is missing."""
+    return figure.value if isinstance(figure, Measured) else None
+
+
+def reason(figure: Maybe[Any] | None) -> str:
+    """Why a figure is missing, empty where it is not."""
+    return figure.reason if isinstance(figure, Missing) else ""
+
+
+def _short(value: object) -> str:
+    """A field in one line; what has many parts is counted."""
+    match value:
+        case Measured(inner):
+            return _short(inner)
+        case Missing(reason):
+            return f"unknown: {reason}"
+        case None | str() | int() | float():
+            return "" if value is None else str(value)
+        case Shown():
+            return value.shown_title()
+        case bytes():
+            return bytes_text(len(value))
+        case Mapping():
+            return _listed(
+                [f"{key}={_short(item)}" for key, item in sorted(value.items(), key=str)]
+            )
+        case tuple():
+            return _listed([_short(item) for item in value])
+    return str(getattr(value, "__qualname__", type(value).__name__))
+
+
+def _listed(parts: list[str]) -> str:
+    text = ", ".join(parts)
+    return text if len(text) <= _WIDTH else f"{len(parts)} entries"

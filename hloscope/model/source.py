@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from hloscope.model.buffers import BufferAssignment
 from hloscope.model.capture import Capture
 from hloscope.model.hlo import MeasuredTimes, Module
+from hloscope.model.showing import Shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class SourceKind(StrEnum):
@@ -21,7 +27,7 @@ class SourceKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Shown):
     """A side as read.
 
     Attributes:
@@ -44,3 +50,13 @@ class Source:
     capture: Capture | None = None
     times: MeasuredTimes | None = None
     notes: tuple[str, ...] = ()
+
+    def shown_title(self) -> str:
+        """What stands above the fields."""
+        return f"{self.label} ({self.kind})"
+
+    def shown_tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """What there is of it, then the capture where it is one."""
+        yield self.shown_title(), self.frame().query("field not in ('label', 'kind')")
+        if self.capture is not None:
+            yield from self.capture.shown_tables()

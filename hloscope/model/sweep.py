@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from hloscope.model.showing import Shown
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class Cell(Shown):
     """One program at one revision, under one toolchain, for one target.
 
     Attributes:
@@ -29,7 +31,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contrast:
+class Contrast(Shown):
     """Two cells that differ along one axis alone, to be compared."""
 
     lhs: Cell
@@ -46,7 +48,7 @@ Task = Cell | Contrast
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Shown):
     """What one cell or contrast came to.
 
     Attributes:
@@ -74,7 +76,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Shown):
     """A sweep as its file describes it.
 
     Attributes:

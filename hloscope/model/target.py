@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hloscope.model.showing import Shown
 from hloscope.model.units import Bytes, Maybe, Missing
 
 NO_KNOWN_LIMIT = Missing("the compiler's own limit is not known for this chip")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chip:
+class Chip(Shown):
     """A chip's published figures, each with its source.
 
     Attributes:
@@ -39,7 +40,7 @@ class Chip:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(Shown):
     """A named set of devices.
 
     Attributes:

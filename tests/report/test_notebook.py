@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pkgutil
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -11,13 +13,13 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from comparisons import EXPLANATION, LHS, RHS, compared
+from samples import EVIL, Samples
 
+import hloscope.model
 from hloscope.model.capture import CostFigures, MemoryFigures
 from hloscope.model.comparison import Comparison
-from hloscope.model.showing import table_html
+from hloscope.model.showing import Shown, table_html
 from hloscope.model.units import Bytes, Measured, Missing
-
-EVIL = "<script>alert(1)</script>"
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +71,38 @@ def test_the_largest_come_first_and_the_rest_is_counted(comparison: Comparison) 
     many = table_html("many", pd.DataFrame({"bytes": [2048] * 20}))
     assert "many (the first 12 of 20 rows)" in many
     assert many.count("2.00 KiB") == 12
+
+
+def _shown() -> list[type[Shown]]:
+    """Every record that shows itself."""
+    rooms = pkgutil.iter_modules(hloscope.model.__path__, "hloscope.model.")
+    found = {
+        value
+        for room in rooms
+        for value in vars(import_module(room.name)).values()
+        if isinstance(value, type) and issubclass(value, Shown) and value is not Shown
+    }
+    return sorted(found, key=lambda kind: kind.__name__)
+
+
+# what a user gets back from `hloscope.*`, `compare_values`, and the verbs' own functions
+ANSWERS = (
+    "Baseline", "Bisection", "Blame", "Capture", "CommunicationDelta", "CommunicationLedger",
+    "Comparison", "CostDelta", "CostFigures", "CostLedger", "Explanation", "Finding", "GateReport",
+    "Judgement", "LeavesDelta", "LedgerDelta", "MemoryFigures", "MemoryLedger", "Module",
+    "ModuleDiff", "Noise", "Pairing", "Parity", "PassBisection", "Plan", "Program", "Proof",
+    "Source", "Target",
+)  # fmt: skip
+
+
+def test_whatever_a_user_gets_back_shows_itself() -> None:
+    assert set(ANSWERS) <= {kind.__name__ for kind in _shown()}
+
+
+@pytest.mark.parametrize("kind", _shown(), ids=lambda kind: kind.__name__)
+def test_any_record_shows_itself(kind: type[Shown]) -> None:
+    for known, parts in ((True, 1), (False, 1), (True, 0), (False, 0)):
+        html = Samples(known=known, parts=parts).make(kind)._repr_html_()
+        assert html.count("<table") == html.count("</table>") >= 1
+        assert "<caption" in html
+        assert "<script" not in html
