@@ -44,6 +44,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keeps tests that share compiled programs in one process, where several run them."""
+    if config.pluginmanager.has_plugin("xdist"):
+        for item in items:
+            shared = item.path.parent / "conftest.py"
+            name = shared.parent.name if shared.exists() else item.path.stem
+            item.add_marker(pytest.mark.xdist_group(name))
+
+
 @pytest.fixture
 def goldens(request: pytest.FixtureRequest) -> Goldens:
     """The golden files beside the test."""
