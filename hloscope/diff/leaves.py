@@ -48,10 +48,27 @@ def _pairs(lhs: Sequence[Leaf], rhs: Sequence[Leaf]) -> Iterable[tuple[int, int]
     left = {i: state_path(leaf.path) for i, leaf in enumerate(lhs)}
     right = {i: state_path(leaf.path) for i, leaf in enumerate(rhs)}
     longest = max((len(path) for path in (*left.values(), *right.values())), default=0)
-    for length in (None, *range(longest - 1, _SHORTEST_END - 1, -1)):
-        for pair in _unique_pairs(left, right, length):
-            del left[pair[0]], right[pair[1]]
-            yield pair
+    yield from _taken(left, right, None)
+    # `[0]['kernel']` and `[1]['kernel']` have one state path: the position tells them apart
+    for pair in _unique_pairs(_spelled(lhs, left), _spelled(rhs, right), None):
+        del left[pair[0]], right[pair[1]]
+        yield pair
+    for length in range(longest - 1, _SHORTEST_END - 1, -1):
+        yield from _taken(left, right, length)
+
+
+def _spelled(leaves: Sequence[Leaf], positions: Iterable[int]) -> dict[int, tuple[str, ...]]:
+    """Paths as they are written."""
+    return {position: (leaves[position].path,) for position in positions}
+
+
+def _taken(
+    lhs: dict[int, tuple[str, ...]], rhs: dict[int, tuple[str, ...]], length: int | None
+) -> Iterable[tuple[int, int]]:
+    """Unique pairs, which are taken out of both sides."""
+    for pair in _unique_pairs(lhs, rhs, length):
+        del lhs[pair[0]], rhs[pair[1]]
+        yield pair
 
 
 def _unique_pairs(

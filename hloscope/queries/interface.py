@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -179,9 +180,14 @@ def result_pairs(comparison: Comparison) -> tuple[tuple[Result, Result], ...]:
 
 
 def _by_path(found: tuple[Result, ...]) -> dict[tuple[str, ...], Result]:
-    """Results by state path, where one alone has it."""
+    """Results by state path, and by how it is spelled where several have it."""
     paths = [state_path(result.name) if result.leaf else () for result in found]
-    return {p: r for p, r in zip(paths, found, strict=True) if p and paths.count(p) == 1}
+    count = Counter(paths)
+    return {
+        p if count[p] == 1 else ("spelled", r.name): r
+        for p, r in zip(paths, found, strict=True)
+        if p
+    }
 
 
 def input_changes(comparison: Comparison, *fields: str) -> tuple[LeafChange, ...]:

@@ -97,3 +97,16 @@ def test_only_what_left_its_place_has_moved() -> None:
     rhs = [lhs[5], *lhs[:5]]
     delta = compare_leaves(lhs, rhs)
     assert [(c.lhs.path, c.moved) for c in delta.changed] == [("x.leaff", (5, 0))]
+
+
+def test_results_of_one_path_in_two_places_are_told_apart_by_place() -> None:
+    step = [leaf("[0]['kernel']"), leaf("[1]['kernel']"), leaf("[2]")]
+    other = [replace(each, sharding="PartitionSpec()") for each in step]
+    fields = (("sharding", "PartitionSpec('fsdp', None)", "PartitionSpec()"),)
+    changed = tuple(
+        LeafChange(lhs=lhs, rhs=rhs, fields=fields, moved=None)
+        for lhs, rhs in zip(step, other, strict=True)
+    )
+    assert compare_leaves(step, other) == LeavesDelta(
+        paired=3, renamed=0, changed=changed, removed=(), added=()
+    )
