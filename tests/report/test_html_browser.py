@@ -102,6 +102,17 @@ def test_it_fetches_nothing_and_runs_no_name(page: webdriver.Chrome) -> None:
     assert not page.find_elements(By.CSS_SELECTOR, "img[src=x]")
 
 
+def test_the_page_is_there_before_the_charts_and_all_of_them_come(page: webdriver.Chrome) -> None:
+    loaded, drawn, scrolled = page.execute_script(
+        "return [performance.getEntriesByType('navigation')[0].loadEventEnd,"
+        " performance.getEntriesByName('charts')[0].startTime, scrollY]"
+    )
+    assert 0 < loaded < drawn
+    assert scrolled == 0
+    assert not page.find_elements(By.ID, "plotly")
+    assert page.find_elements(By.CSS_SELECTOR, "#icicle .slice")
+
+
 def test_the_table_filters(page: webdriver.Chrome) -> None:
     assert len(_visible(page)) == 2
     page.find_element(By.ID, "filter").send_keys("COPY")

@@ -5,6 +5,8 @@ const charts = (() => {
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
   const literal = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const narrow = () => window.innerWidth < 700;
+  const ROOM = 0.13; // of the bars' extent, on both sides, for the amounts beside them
+  const SLIVER = 0.001; // of the whole: a module smaller than that is less than a pixel high
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   const config = {
     displaylogo: false, responsive: true, showSendToCloud: false,
@@ -35,9 +37,10 @@ const charts = (() => {
   function waterfall(data) {
     const shorten = (text) => (narrow() && text.length > 22 ? text.slice(0, 21) + "…" : text);
     const names = ["lhs  " + data.lhsText, ...data.steps.map((step) => shorten(step.label)), "rhs  " + data.rhsText];
-    let reached = 0, extent = 0;
-    for (const step of data.steps) { reached += step.bytes; extent = Math.max(extent, Math.abs(reached), Math.abs(step.bytes)); }
-    const unit = unitOf(extent);
+    let reached = 0, lowest = 0, highest = 0;
+    for (const step of data.steps) { reached += step.bytes; lowest = Math.min(lowest, reached); highest = Math.max(highest, reached); }
+    const unit = unitOf(highest - lowest), pad = ROOM * (highest - lowest || 1) / unit.size;
+    const range = [lowest / unit.size - pad, highest / unit.size + pad];
     const trace = {
       type: "waterfall", orientation: "h",
       measure: ["absolute", ...data.steps.map(() => "relative"), "total"],
@@ -58,8 +61,8 @@ const charts = (() => {
     };
     return [[trace], layout({
       height: 90 + 26 * names.length, showlegend: false, dragmode: false,
-      margin: { l: 10, r: 90, t: 30, b: 40 },
-      xaxis: { title: { text: (narrow() ? "" : "device memory at peak, ") + unit.name + " more than lhs" }, zeroline: true },
+      margin: { l: 10, r: 20, t: 30, b: 40 },
+      xaxis: { range, title: { text: (narrow() ? "" : "device memory at peak, ") + unit.name + " more than lhs" }, zeroline: true },
       yaxis: { autorange: "reversed", tickvals: names.map((_, number) => number), ticktext: names.map(literal), fixedrange: true },
     })];
   }
@@ -96,12 +99,13 @@ const charts = (() => {
   function modules(data, quantity, show) {
     const column = data.columns.find((found) => found.quantity === quantity && found.show === show);
     if (!column || !column.size[0]) return null;
-    const kept = column.size.map((size, number) => (size > 0 ? number : -1)).filter((number) => number >= 0);
+    const kept = column.size.map((size, number) => (size > SLIVER * column.size[0] ? number : -1)).filter((number) => number >= 0);
+    const depth = (number) => (number < 0 ? 0 : 1 + depth(data.parents[number]));
     const share = (number) => (column.size[number] ? Math.max(-1, Math.min(1, column.balance[number] / column.size[number])) : 0);
     const plain = show === "rhs" ? colour("rhs-back") : colour("lhs-back");
     const sign = (number) => (share(number) > 0.02 ? colour("more-fill") : share(number) < -0.02 ? colour("less-fill") : colour("panel"));
     const trace = {
-      type: "icicle", branchvalues: "total", tiling: { orientation: "h" }, maxdepth: 5, sort: true, leaf: { opacity: 1 },
+      type: "icicle", branchvalues: "total", tiling: { orientation: "h" }, maxdepth: Math.min(5, Math.max(...kept.map(depth))), sort: true, leaf: { opacity: 1 },
       ids: kept.map(String), labels: kept.map((number) => literal(data.labels[number])),
       parents: kept.map((number) => (data.parents[number] < 0 ? "" : String(data.parents[number]))),
       values: kept.map((number) => column.size[number]),
