@@ -34,6 +34,7 @@ def test_every_notation_comes_out_explicit(text: str, groups: str) -> None:
         ),
         ('{"b":1,"a":{"estimated_cycles":"8"}}', '{"a":{"estimated_cycles":"8"},"b":1}'),
         ('{"known_induction_variable":{"tuple_index":"3"}}', None),
+        ('{"outer_dimension_partitions":["1","8"]}', None),
         ('{"flag_configs":[],"name":""}', None),
         ('{"zero":0,"no":false}', '{"no":false,"zero":0}'),
         ("not json", "not json"),
