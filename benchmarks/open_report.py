@@ -96,7 +96,7 @@ def write(pair: tuple[str, str], target: str, path: Path) -> None:
     for side in (comparison.lhs, comparison.rhs):
         print(f"{side.module.instruction_count:>9,} instructions  {side.label}")
     written = time.process_time()
-    print(f"compared in {compared - begun:.1f} s, written in {written - compared:.1f} s of processor")
+    print(f"compared in {compared - begun:.1f} s, written in {written - compared:.1f} s")
 
 
 def measure(path: Path, runs: int) -> bool:
