@@ -60,6 +60,7 @@ class Collectives(Analyzer):
         "COLL004": "a collective over more devices",
         "COLL005": "a collective in a wider type",
         "COLL006": "a collective that sends more at once",
+        "COLL007": "a collective that every turn of a loop runs, and the other side once",
     }
 
     def analyze(self, comparison: Comparison) -> Iterator[Finding]:
@@ -85,6 +86,8 @@ _TITLES = {
     "COLL005": ("{what} in {here} instead of {there}", "{what} in {there} instead of {here}"),
     "COLL006": ("{what} sends more: {here} instead of {there}",
                 "{what} sends less: {there} instead of {here}"),
+    "COLL007": ("{what} in every turn of a loop, on lhs once",
+                "{what} once, on lhs in every turn of a loop"),
 }  # fmt: skip
 _SPECIFICITY = {
     "COLL001": Specificity.SYMPTOM,
@@ -99,6 +102,7 @@ _REMEDIES = {
     "COLL004": (Remedy("reduce over the axes that hold different values alone", "constraints"),),
     "COLL005": (Remedy("cast before the sum: a narrower type sends half", "dtypes"),),
     "COLL006": (Remedy("give values the shardings that the other side has", "constraints"),),
+    "COLL007": (Remedy("move it behind the loop: reduce the sum, gather what no turn changes"),),
 }  # fmt: skip
 
 
@@ -107,6 +111,8 @@ def _new(view: View, change: CollectiveChange) -> bool:
         return False
     if view.there.collective(change) is None:
         return True
+    if _every_turn(view, change):
+        return False
     often = ChangeKind.MORE_OFTEN if view.name == "rhs" else ChangeKind.LESS_OFTEN
     return often in change.kinds
 
@@ -181,7 +187,20 @@ def _more(view: View, change: CollectiveChange) -> bool:
     return here.value > there.value
 
 
-_CHANGES = {"COLL003": _waits, "COLL004": _larger, "COLL005": _wider, "COLL006": _more}
+def _every_turn(view: View, change: CollectiveChange) -> bool:
+    """Whether a loop is around it here alone, and each turn sends as much as the other side."""
+    both = _both(view, change)
+    return (
+        both is not None
+        and len(both[0].loops) > len(both[1].loops)
+        and both[0].elements >= both[1].elements
+    )
+
+
+_CHANGES = {
+    "COLL003": _waits, "COLL004": _larger, "COLL005": _wider, "COLL006": _more,
+    "COLL007": _every_turn,
+}  # fmt: skip
 
 
 def _width(item: Collective) -> int:

@@ -69,10 +69,10 @@ class Constants(Analyzer):
         """One finding for captured and one for folded literals, on either side."""
         for view in views(comparison):
             alone = _alone(view)
-            written = _keys(view.source.before or view.module)
-            captured = [each for each in alone if each.key in written]
+            written = _captured(view)
+            captured = [each for each in alone if written & {*_form(each.key)}]
             yield from _finding(view, "CON001", captured)
-            yield from _finding(view, "CON002", [e for e in alone if e.key not in written])
+            yield from _finding(view, "CON002", [e for e in alone if e not in captured])
 
 
 _Key = tuple[str, tuple[int, ...], bytes | None]
@@ -98,6 +98,25 @@ def _key(shape: Shape, literal: Literal | None) -> _Key:
 
 def _keys(module: Module) -> set[_Key]:
     return {each.key for each in _constants(module)}
+
+
+def _captured(view: View) -> set[object]:
+    """The forms of the literals of this side's program as it was written.
+
+    Where the other side's is known too, those that it lacks count by their extents as well: the
+    compiler folds the cast of a literal, and its value is another one then.
+    """
+    keys = _keys(view.source.before or view.module)
+    exact: set[object] = {form for key in keys for form in _form(key)[:1]}
+    if view.source.before is None or view.there.source.before is None:
+        return exact
+    return exact | {form for key in keys - _keys(view.there.source.before) for form in _form(key)}
+
+
+def _form(key: _Key) -> list[object]:
+    """What a literal is known by after a reshape (its value), and after a cast (its extents)."""
+    dtype, dims, digest = key
+    return [digest or (dtype, dims), tuple(extent for extent in dims if extent != 1)]
 
 
 def _size(shape: Shape) -> int:

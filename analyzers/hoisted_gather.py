@@ -67,7 +67,10 @@ class HoistedGather(Analyzer):
 
 def _is_outside(view: View, change: CollectiveChange) -> bool:
     here, there = view.collective(change), view.there.collective(change)
-    return here is not None and there is not None and len(here.loops) < len(there.loops)
+    if here is None or there is None or len(here.loops) >= len(there.loops):
+        return False
+    # what is as large in every turn was not cut into turns: the loop is around it
+    return here.elements > there.elements
 
 
 def _finding(view: View, found: Mapping[int, CollectiveChange]) -> Finding:

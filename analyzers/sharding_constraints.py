@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +24,11 @@ from hloscope.plugin import (
     frame_of,
     input_changes,
     listed,
+    parse_op_name,
     views,
 )
+
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +65,9 @@ class ShardingConstraints(Analyzer):
         rhs, lhs = views(comparison)
         # where arrays have other sizes, a constraint is the same one by what it asks for
         resized = bool(input_changes(comparison, "shape"))
-        missing, added = _only(lhs, rhs, resized=resized), _only(rhs, lhs, resized=resized)
+        missing, added = _without_parts(
+            _only(lhs, rhs, resized=resized), _only(rhs, lhs, resized=resized)
+        )
         if missing:
             yield _finding(rhs, missing, added, lost=True)
         elif added:
@@ -71,8 +77,10 @@ class ShardingConstraints(Analyzer):
 def _only(view: View, other: View, *, resized: bool) -> tuple[Constraint, ...]:
     """Constraints of one side beyond those of the other."""
     here, there = constraints(view.written), constraints(other.written)
-    if len(view.written.loops) != len(other.written.loops):
-        # layers that are unrolled have each constraint many times: only what is new counts
+    if len(view.written.loops) != len(other.written.loops) or (
+        _recomputed(view, here) != _recomputed(other, there)
+    ):
+        # layers that are unrolled or recomputed have each constraint again: only what is new counts
         known = {_key(c, resized=resized) for c in there}
         new = {_key(c, resized=resized): c for c in here}
         return tuple(c for key, c in new.items() if key not in known)
@@ -86,10 +94,43 @@ def _only(view: View, other: View, *, resized: bool) -> tuple[Constraint, ...]:
     return tuple(found)
 
 
+def _without_parts(
+    missing: Sequence[Constraint], added: Sequence[Constraint]
+) -> tuple[list[Constraint], list[Constraint]]:
+    """Leaves out pairs that ask the same for a batch and for a part of that batch."""
+    left, kept = list(added), []
+    for constraint in missing:
+        part = next((c for c in left if _is_part(c, constraint)), None)
+        if part is None:
+            kept.append(constraint)
+        else:
+            left.remove(part)
+    return kept, left
+
+
+def _is_part(one: Constraint, other: Constraint) -> bool:
+    """Whether two arrays differ in one extent alone, of which one divides the other."""
+    extents = [list(map(int, _NUMBER.findall(_extents(c)))) for c in (one, other)]
+    if one.spec != other.spec or len(extents[0]) != len(extents[1]):
+        return False
+    differ = [(a, b) for a, b in zip(*extents, strict=True) if a != b]
+    return len(differ) == 1 and all(min(pair) and not max(pair) % min(pair) for pair in differ)
+
+
+def _recomputed(view: View, found: Sequence[Constraint]) -> int:
+    """How many of the constraints rematerialization has written a second time."""
+    names = (view.written.instruction(c.node).metadata.op_name for c in found)
+    return sum("rematted_computation" in parse_op_name(name).transforms for name in names)
+
+
 def _key(constraint: Constraint, *, resized: bool) -> tuple[object, str]:
-    # the type is no matter of sharding
-    extents = constraint.array[constraint.array.find("[") :]
+    extents = _extents(constraint)
     return (extents.count(",") if resized else extents), constraint.spec
+
+
+def _extents(constraint: Constraint) -> str:
+    """`[8,128]`: the type is no matter of sharding."""
+    return constraint.array[constraint.array.find("[") :]
 
 
 def _finding(

@@ -8,6 +8,7 @@ import pytest
 from golden import Goldens
 from pairs import Pair, findings, marked, text
 
+from analyzers.accumulation import Accumulation
 from analyzers.attention_scores import AttentionScores
 from analyzers.carry_copies import CarryCopies
 from analyzers.collectives import Collectives
@@ -34,9 +35,9 @@ TPU = "tpu:v5e:2x2"
 ANALYZER: dict[str, type[Analyzer]] = {
     code: analyzer
     for analyzer in (
-        AttentionScores, CarryCopies, Collectives, Copies, Fusions, HoistedGather, KvCache,
-        LoopOutputs, Meshes, Padding, Replicated, Resharding, Residuals, Scatter,
-        ShardingConstraints, Unrolled,
+        Accumulation, AttentionScores, CarryCopies, Collectives, Copies, Fusions,
+        HoistedGather, KvCache, LoopOutputs, Meshes, Padding, Replicated, Resharding, Residuals,
+        Scatter, ShardingConstraints, Unrolled,
     )
     for code in analyzer.codes
 }  # fmt: skip
@@ -64,6 +65,7 @@ WORSE = marked(
     shown("COLL001", "more", "sharded:reduced", "sharded:reduced?more=true"),
     shown("COLL004", "axes", "sharded:reduced", "sharded:reduced?axes=a%2Bb"),
     shown("COLL005", "wide", "sharded:reduced", "sharded:reduced?wide=true", TPU),
+    shown("COLL007", "every", "sharded:summed", "sharded:summed?every=true"),
     shown("DUS001", "mapped", "kernels:written", "kernels:written?mapped=true"),
     shown("DUS001", "loops", "kernels:written", "kernels:written?mapped=true", TPU),
     shown("ATT001", "whole", "kernels:attention?blocks=8", "kernels:attention"),
@@ -75,6 +77,7 @@ WORSE = marked(
 NEUTRAL = marked(
     shown("LOOP006", "unrolled", "looping:layers", "looping:layers?scan=false"),
     shown("LOOP006", "unroll", "looping:layers", "looping:layers?unroll=6"),
+    shown("LOOP007", "parts", "training:step", "training:step?parts=4"),
     shown("SHARD008", "order", "sharded:arranged", "sharded:arranged?names=model,data"),
 )
 SILENT = {
@@ -88,6 +91,8 @@ SILENT = {
     "LOOP005": ("looping:outputs", "looping:outputs?what=two"),
     # more layers are more turns, not more text
     "LOOP006": ("looping:layers", "looping:layers?count=12"),
+    # more parts on one side, a loop around the work on both
+    "LOOP007": ("training:step?parts=2", "training:step?parts=4"),
     "SHARD001": ("sharded:arguments", "sharded:arguments?size=1024"),
     "SHARD002": ("sharded:results", "sharded:results?size=1024"),
     "SHARD004": ("sharded:cache", "sharded:cache?rows=1024"),
@@ -99,6 +104,7 @@ SILENT = {
     "PAD001": ("kernels:laid?order=columns", "kernels:laid?order=columns&rows=131072"),
     "FUS001": ("kernels:chain", "kernels:chain?tail=sin"),
     "COLL001": ("sharded:reduced", "sharded:reduced?size=512"),
+    "COLL007": ("sharded:summed", "sharded:summed?turns=8"),
     # a position for each row of a batch on both sides
     "DUS001": ("kernels:written?mapped=true", "kernels:written?mapped=true&length=512"),
     # a loss over a vocabulary has an exponential between products as well
@@ -106,6 +112,8 @@ SILENT = {
     "KV001": ("kernels:cached?how=mask", "kernels:cached?how=mask&length=512"),
 }
 SILENT_PAIRS = marked(
+    # what is recomputed has its constraints a second time
+    Pair("shard004_recomputed", "sharded:kept", "sharded:kept?remat=true"),
     *(
         Pair(
             f"{code.lower()}_silent",
@@ -113,7 +121,7 @@ SILENT_PAIRS = marked(
             TPU if code in ("PAD001", "FUS001", "COPY002") else "cpu:8",
         )
         for code, specs in SILENT.items()
-    )
+    ),
 )
 
 

@@ -121,3 +121,39 @@ def reduced(devices, axes="b", wide=False, more=False, again=False, size=256):
         body, mesh=mesh, in_specs=(P("a", "b"),), out_specs=spec, check_vma=False
     )
     return Program(function=function, args=(_leaf(mesh, (size, 512), "a", "b"),))
+
+
+def summed(devices, every=False, turns=4, size=256):
+    """A product for each part of a batch, summed over devices once or in every turn."""
+    mesh = _mesh(devices)
+
+    def body(x, w):
+        def turn(total, part):
+            made = part.T @ jnp.tanh(part @ w)
+            return total + (jax.lax.psum(made, "x") if every else made), None
+
+        total, _ = jax.lax.scan(turn, jnp.zeros((size, size)), x)
+        return total if every else jax.lax.psum(total, "x")
+
+    function = jax.shard_map(
+        body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P(), check_vma=False
+    )
+    args = (_leaf(mesh, (turns, 512, size), None, "x"), _leaf(mesh, (size, size)))
+    return Program(function=function, args=args)
+
+
+def kept(devices, remat=False, constrain=True, rows=512):
+    """A constrained layer, recomputed in the backward pass or not."""
+    mesh = _mesh(devices)
+
+    def layer(x, w):
+        made = jnp.tanh(x @ w)
+        return jnp.sin(_constrain(mesh, made, "x") if constrain else made)
+
+    def loss(w, x):
+        for _ in range(2):
+            x = (jax.checkpoint(layer) if remat else layer)(x, w)
+        return jnp.sum(x)
+
+    args = (_leaf(mesh, (256, 256)), _leaf(mesh, (rows, 256), "x"))
+    return Program(function=jax.grad(loss), args=args)

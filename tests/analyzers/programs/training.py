@@ -37,3 +37,29 @@ def stack(_devices, remat="none", scan=True, layers=4, width=64, rows=256, pad=0
         jax.ShapeDtypeStruct((rows, width), jnp.float32),
     )
     return Program(function=jax.grad(forward), args=args)
+
+
+def step(_devices, parts=1, grads=False, layers=3, width=64, rows=256):
+    """A gradient step; the batch is taken in parts, and the gradients are given back as well."""
+
+    def loss(weights, x):
+        x, _ = jax.lax.scan(lambda x, w: (jnp.tanh(x @ w), None), x, weights)
+        return jnp.mean(jnp.square(x))
+
+    def train(weights, x):
+        if parts == 1:
+            found = jax.grad(loss)(weights, x)
+        else:
+            found, _ = jax.lax.scan(
+                lambda total, part: (total + jax.grad(loss)(weights, part), None),
+                jnp.zeros_like(weights),
+                x.reshape(parts, rows // parts, width),
+            )
+        made = {"weights": weights - 0.1 * found}
+        return {**made, "grads": found} if grads else made
+
+    args = (
+        jax.ShapeDtypeStruct((layers, width, width), jnp.float32),
+        jax.ShapeDtypeStruct((rows, width), jnp.float32),
+    )
+    return Program(function=train, args=args)
