@@ -7,7 +7,8 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from hloscope.errors import HloscopeError
-from hloscope.model.comparison import Comparison
+from hloscope.gate.surrounding import changes_text, environment_changes
+from hloscope.model.comparison import Comparison, EnvironmentDifference
 from hloscope.model.finding import Direction as Better
 from hloscope.model.finding import Explanation, Finding
 from hloscope.model.gate import (
@@ -20,6 +21,7 @@ from hloscope.model.gate import (
     GraphBudget,
     Judgement,
     Status,
+    ToolchainBudget,
 )
 from hloscope.model.units import Measured, Missing
 
@@ -43,8 +45,11 @@ def judge(
       comparison: of the two; `None` where the two modules, inputs and figures are equal.
       seconds: how long the capture took.
     """
+    elsewhere = environment_changes(before, now)
+    if elsewhere:
+        return Judgement(gated=gated, checks=_elsewhere(gated, before, now, elsewhere),
+                         seconds=seconds)  # fmt: skip
     checks = [
-        *_environment(gated, before, now),
         *_figures(gated, before, now),
         _graph(gated, before, now),
         *_findings(gated, comparison),
@@ -66,21 +71,62 @@ def judge_failure(gated: Gated, name: str, error: HloscopeError) -> Judgement:
     return Judgement(gated=gated, checks=(check,))
 
 
-def _environment(gated: Gated, before: Baseline, now: Baseline) -> Iterator[Check]:
-    """Figures of another environment say nothing about the code."""
-    old, new = before.environment, now.environment
-    changed = [
-        f"{name} {old.get(name, 'not set')} -> {new.get(name, 'not set')}"
-        for name in sorted({*old, *new})
-        if old.get(name) != new.get(name)
-    ]
-    if changed:
-        yield Check(
-            name="environment",
-            status=Status.UNDECIDED,
-            reason=f"the baseline is of another environment: {', '.join(changed)}",
-            remedy=f"go back to that environment, or {UPDATE.format(name=gated.name)}",
-        )
+def judge_tools(
+    gated: Gated, before: Baseline, again: Baseline, changes: tuple[EnvironmentDifference, ...]
+) -> Judgement:
+    """Judges what another toolchain makes of the baseline's own code, by figures alone.
+
+    Args:
+      gated: what is asked.
+      before: what is remembered.
+      again: the same code under the toolchain that is installed.
+      changes: how the two toolchains differ.
+    """
+    moved = replace(before, environment=again.environment)
+    checks = tuple(
+        _of_tools(gated, check)
+        for check in _figures(gated, moved, again)
+        if check.name in gated.budgets
+    )
+    regressed = any(check.status is Status.REGRESSED for check in checks)
+    cause = f"the toolchain changed: {changes_text(changes)}" if regressed else ""
+    return Judgement(gated=gated, checks=checks, cause=cause, toolchain=changes)
+
+
+def judge_unparted(
+    gated: Gated,
+    before: Baseline,
+    now: Baseline,
+    changes: tuple[EnvironmentDifference, ...],
+    error: HloscopeError,
+) -> Judgement:
+    """A judgement where the baseline's code cannot be had under the toolchain that is installed."""
+    other, *figures = _elsewhere(gated, before, now, changes)
+    where = f" ({error.where})" if error.where else ""
+    reason = f"{other.reason}; code and tools cannot be told apart: {error.problem}{where}"
+    remedy = f"make the revision available (git fetch --unshallow), or {other.remedy}"
+    failed = replace(other, reason=reason, remedy=remedy)
+    return Judgement(gated=gated, checks=(failed, *figures), toolchain=changes)
+
+
+def _of_tools(gated: Gated, check: Check) -> Check:
+    """A check of what the toolchain alone changed."""
+    named = replace(check, name=f"toolchain: {check.name}")
+    return named if gated.toolchain is ToolchainBudget.JUDGED else _shown(named)
+
+
+def _elsewhere(
+    gated: Gated, before: Baseline, now: Baseline, changes: tuple[EnvironmentDifference, ...]
+) -> tuple[Check, ...]:
+    """Figures of another environment say nothing about the code: they are shown."""
+    reason = f"the baseline is of another environment: {changes_text(changes)}"
+    remedy = f"go back to that environment, or {UPDATE.format(name=gated.name)}"
+    environment = Check(name="environment", status=Status.UNDECIDED, reason=reason, remedy=remedy)
+    return (environment, *map(_shown, _figures(gated, before, now)))
+
+
+def _shown(check: Check) -> Check:
+    return replace(check, status=Status.SHOWN, reason="", remedy="")
 
 
 def _figures(gated: Gated, before: Baseline, now: Baseline) -> Iterator[Check]:

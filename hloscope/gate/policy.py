@@ -6,11 +6,20 @@ import datetime
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from hloscope.errors import HloscopeError
 from hloscope.gate.measuring import METRICS
-from hloscope.model.gate import Allowance, Direction, Gated, GraphBudget, Policy, Waiver
+from hloscope.model.gate import (
+    Allowance,
+    Direction,
+    Gated,
+    GraphBudget,
+    Policy,
+    ToolchainBudget,
+    Waiver,
+)
 
 T = TypeVar("T")
 
@@ -130,9 +139,12 @@ def _policy(table: _Table, file: str) -> Policy:
     budgets = _budgets(table.table("budgets"), DEFAULT_BUDGETS)
     graph = _graph(table, GraphBudget.ANY)
     forbid = table.strings("forbid")
+    toolchain = table.choice(
+        "toolchain", ToolchainBudget, ", ".join(ToolchainBudget), ToolchainBudget.JUDGED
+    )
     programs = table.table("programs")
     gated = tuple(
-        found
+        replace(found, toolchain=toolchain)
         for name in list(programs.values)
         for found in _program(programs.table(name), name, target, budgets, graph, forbid)
     )

@@ -39,6 +39,13 @@ class GraphBudget(StrEnum):
     ANY = "any"
 
 
+class ToolchainBudget(StrEnum):
+    """What becomes of a difference that another toolchain makes to the baseline's own code."""
+
+    JUDGED = "judged"  # as one that the code makes
+    SHOWN = "shown"
+
+
 class Allowance(NamedTuple):
     """How far a metric may get worse: by the larger of the two.
 
@@ -70,6 +77,7 @@ class Gated(Shown):
     graph: GraphBudget
     forbid: tuple[str, ...] = ()
     xla_flags: Mapping[str, str] = field(default_factory=dict)
+    toolchain: ToolchainBudget = ToolchainBudget.JUDGED
 
     @property
     def label(self) -> str:
@@ -183,7 +191,8 @@ class Baseline(Shown):
       graph_fingerprint: of the optimized module without noise, layouts and schedule.
       full_fingerprint: of the optimized module without noise.
       interface: one hash of all input and output leaves.
-      environment: versions, XLA flags, and variables that steer the compiler, by `part name`.
+      environment: versions, XLA flags, variables that steer the compiler, and for CPU targets what
+        the machine can compute, by `part name`.
       git_revision: of the program's source; `None` outside a repository, or with changes that were
         not committed.
       top_buffers: largest first.

@@ -12,16 +12,16 @@ from pathlib import Path
 import psutil
 
 from hloscope import attribute, gate, sources
+from hloscope.capture import parse_target
 from hloscope.errors import HloscopeError
-from hloscope.model.comparison import EnvironmentDifference, EnvironmentPart
+from hloscope.model.comparison import EnvironmentDifference
 from hloscope.model.gate import Baseline, Check, Gated, Judgement, Policy, Status
 from hloscope.model.source import Source
 from hloscope.normalize import NormalizeOptions
 from hloscope.pipeline.comparing import account_of, canonical_of, common_target, compare
-from hloscope.pipeline.opening import CHILD_MEMORY, OpenOptions, open_source
+from hloscope.pipeline.machine import instruction_set
+from hloscope.pipeline.opening import CHILD_MEMORY, OpenOptions, is_file, open_source
 from hloscope.store import Baselines
-
-VERSION = f"{EnvironmentPart.VERSION} "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ def remember(source: Source) -> Baseline:
         )
     canonical = canonical_of(source, NormalizeOptions())
     account = account_of(source, common_target(source, source))
-    return gate.remember(
+    remembered = gate.remember(
         gate.Side(
             capture=source.capture,
             instructions=source.module.instruction_count,
@@ -140,6 +140,15 @@ def remember(source: Source) -> Baseline:
             communication=account.communication,
         )
     )
+    return _here(remembered)
+
+
+def _here(now: Baseline) -> Baseline:
+    """A CPU program's baseline with what this machine can compute, which its compiler goes by."""
+    if parse_target(now.target).chip.platform != "cpu":
+        return now
+    machine = {gate.MACHINE: instruction_set()}
+    return replace(now, environment=dict(sorted({**now.environment, **machine}.items())))
 
 
 def _judge(gated: Gated, store: Baselines, options: OpenOptions) -> Judgement:
@@ -160,11 +169,11 @@ def _judge(gated: Gated, store: Baselines, options: OpenOptions) -> Judgement:
 def _against(
     gated: Gated, before: Baseline, taken: Taken, store: Baselines, options: OpenOptions
 ) -> Judgement:
-    changed = _environment_changes(before, taken.now)
-    tools_alone = bool(changed) and all(d.part is EnvironmentPart.VERSION for d in changed)
-    if tools_alone and before.git_revision is not None:
+    changed = gate.environment_changes(before, taken.now)
+    has_revision = before.git_revision is not None and not is_file(gated.program)
+    if gate.is_toolchain(changed) and has_revision:
         return _apart(gated, before, taken, changed, options)
-    if before.same_program(taken.now):
+    if changed or before.same_program(taken.now):
         return gate.judge(gated, before, taken.now, None, seconds=taken.seconds)
     remembered = sources.from_capture(
         store.read_module(gated.name, gated.target), label=f"baseline of {gated.name}"
@@ -194,48 +203,25 @@ def _apart(
     """Only the toolchain differs: the baseline's code under the new one parts code from tools."""
     then = replace(gated, program=_at_revision(gated.program, str(before.git_revision)))
     try:
-        old_code = take(then, options)
+        old_code = taken if then == gated else take(then, options)
     except HloscopeError as error:
-        failed = gate.judge_failure(gated, "environment", error)
-        return replace(failed, toolchain=changed)
+        return gate.judge_unparted(gated, before, taken.now, changed, error)
     same = old_code.now.same_program(taken.now)
     comparison = None if same else compare(old_code.source, taken.source)
     code = gate.judge(gated, old_code.now, taken.now, comparison, seconds=taken.seconds)
-    moved = replace(before, environment=old_code.now.environment)
-    tools = gate.judge(gated, moved, old_code.now, None)
-    checks = (
-        *code.checks,
-        *(_of_tools(check) for check in tools.checks if check.allowed is not None),
-    )
-    return replace(code, checks=checks, toolchain=changed)
+    tools = gate.judge_tools(gated, before, old_code.now, changed)
+    checks = (*code.checks, *tools.checks)
+    return replace(code, checks=checks, cause=code.cause or tools.cause, toolchain=changed)
 
 
 def _at_revision(program: str, revision: str) -> str:
-    spec, question, options = program.partition("?")
-    return f"{spec}@{revision}{question}{options}"
+    """The program as it was; one that is of a revision already stays."""
+    return program if "@" in program else f"{program}@{revision}"
 
 
 def _of_figures(judgement: Judgement) -> tuple[Check, ...]:
     """The checks that need no comparison."""
     return tuple(check for check in judgement.checks if check.allowed is not None)
-
-
-def _of_tools(check: Check) -> Check:
-    """A check of what the toolchain alone changed."""
-    return replace(check, name=f"toolchain: {check.name}")
-
-
-def _environment_changes(before: Baseline, now: Baseline) -> tuple[EnvironmentDifference, ...]:
-    names = sorted({*before.environment, *now.environment})
-    return tuple(
-        EnvironmentDifference(part=_part(name), name=name, lhs=old, rhs=new)
-        for name in names
-        if (old := before.environment.get(name)) != (new := now.environment.get(name))
-    )
-
-
-def _part(name: str) -> EnvironmentPart:
-    return EnvironmentPart.VERSION if name.startswith(VERSION) else EnvironmentPart.VARIABLE
 
 
 def _update(gated: Gated, store: Baselines, options: GateOptions) -> Judgement:
@@ -249,19 +235,22 @@ def _update(gated: Gated, store: Baselines, options: GateOptions) -> Judgement:
         before = store.read(gated.name, gated.target)
     except HloscopeError:
         before = None
-    unchanged = (
-        before is not None
-        and before.same_program(taken.now)
-        and before.environment == taken.now.environment
-        and taken.now.noise in (None, before.noise)
-    )
-    if unchanged:
+    if before is not None and _says_the_same(before, taken.now):
         return _written(gated, (), "unchanged")
     store.write(gated.name, taken.now, capture)
     if before is None:
         return _written(gated, (), "written")
     changes = gate.judge(gated, before, taken.now, None)
     return _written(gated, _of_figures(changes), "rewritten")
+
+
+def _says_the_same(before: Baseline, now: Baseline) -> bool:
+    """Whether writing the baseline anew would change nothing but what made it."""
+    return (
+        before.same_program(now)
+        and not gate.environment_changes(before, now)
+        and now.noise in (None, before.noise)
+    )
 
 
 def _with_noise(gated: Gated, taken: Taken, options: GateOptions) -> Taken:
