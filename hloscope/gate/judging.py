@@ -27,6 +27,9 @@ from hloscope.model.units import Measured, Missing
 
 UPDATE = "hloscope gate --update {name}"
 
+# other revisions of the source are what a gate compares, so they explain nothing
+_OTHER_SOURCES = "ENV005"
+
 
 def judge(
     gated: Gated,
@@ -251,5 +254,9 @@ def _is_forbidden(finding: Finding, patterns: tuple[str, ...]) -> bool:
 
 
 def _cause(explanation: Explanation) -> str:
-    worse = [f for f in explanation.findings if f.direction is not Better.BETTER]
+    worse = [
+        finding
+        for finding in explanation.findings
+        if finding.direction is not Better.BETTER and finding.code != _OTHER_SOURCES
+    ]
     return f"{worse[0].title} ({worse[0].code})" if worse else ""
