@@ -9,6 +9,7 @@ from random import Random
 from benchmarks.colours import alike, same_colours
 from benchmarks.draft import Body, Draft, Node
 from benchmarks.edit_site import TRIES, WIRING, Site, Truth, may_be_copied, redirect, truth
+from benchmarks.edits_combined import read_crosswise
 from benchmarks.edits_devices import add_collective, change_group, drop_donation
 from benchmarks.edits_dtype import narrow_chain, narrow_one, narrow_parameter
 from hloscope.model.hlo import Layout, Literal
@@ -188,6 +189,7 @@ EDITS: dict[str, Edit] = {
     "change a layout": change_layout,
     "change a memory space": change_memory_space,
     "swap two operands": swap_operands,
+    "read a collective crosswise": read_crosswise,
     "change an opcode": change_opcode,
     "change a precision": change_precision,
 }

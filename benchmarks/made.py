@@ -48,7 +48,7 @@ class _Maker:
 
     def _grow(self, nodes: list[Node], values: list[Node]) -> None:
         elementwise = [self._unary, self._binary, self._binary]
-        calling = [self._reduce, self._fusion, self._loop, self._all_reduce]
+        calling = [self._reduce, self._fusion, self._loop, self._all_reduce, self._combined]
         self.rng.choice([*elementwise, self._dot, self._row, *calling])(nodes, values)
 
     def _pick(self, values: Sequence[Node], shape: Shape) -> Node:
@@ -90,6 +90,14 @@ class _Maker:
         collective.attrs = {"channel_id": str(self.next_id), "replica_groups": groups}
         collective.called = [("to_apply", self._reducer())]
         values.append(collective)
+
+    def _combined(self, nodes: list[Node], values: list[Node]) -> None:
+        """One all-reduce of several values, as XLA combines them."""
+        operands = self.rng.choices(values, k=self.rng.randint(2, 3))
+        collective = self._add(nodes, "all-reduce", _tuple(operands), operands)
+        collective.attrs = {"channel_id": str(self.next_id), "replica_groups": "[1,4]<=[4]"}
+        collective.called = [("to_apply", self._reducer())]
+        values.extend(self._element(nodes, collective, k) for k in range(len(operands)))
 
     def _reducer(self) -> Body:
         nodes: list[Node] = []

@@ -8,6 +8,7 @@ from random import Random
 
 from benchmarks import header
 from benchmarks.draft import Body, Draft, Node, freeze, thaw
+from benchmarks.rewrites_combined import permute_combined
 from hloscope.model.hlo import NO_METADATA, Metadata, Module
 
 Rewrite = Callable[[Draft, Random], None]
@@ -212,6 +213,7 @@ REWRITES: dict[str, Rewrite] = {
     "permute carries": permute_carries,
     "permute callee parameters": permute_callee_parameters,
     "renumber channels": renumber_channels,
+    "permute combined collectives": permute_combined,
     "replica group notation": expand_replica_groups,
 }
 _NEED_PATHS = frozenset({"permute parameters", "change metadata"})

@@ -60,14 +60,28 @@ def _property_changes(joined: Joined, left: int, right: int) -> Iterator[FieldCh
 def _aligned(joined: Joined, left: int, right: int) -> list[Slot]:
     """Operands by slot; those of a commutative operation by partner."""
     lhs, rhs = joined.lhs.sources[left], joined.rhs.sources[right]
-    if len(lhs) == len(rhs) == 2 and _commutes(joined, left, right):
-        crossed = joined.same(lhs[0], rhs[1]) or joined.same(lhs[1], rhs[0])
-        straight = joined.same(lhs[0], rhs[0]) or joined.same(lhs[1], rhs[1])
-        if crossed and not straight:
-            rhs = (rhs[1], rhs[0])
+    if NodeKind.ELEMENT in (joined.lhs.kinds[left], joined.rhs.kinds[right]):
+        lhs, rhs = lhs[1:], rhs[1:]  # what makes an element has its own say
+    elif _commutes(joined, left, right) and not _is_wrapper(joined, left, right):
+        lhs, rhs = _by_partner(joined, lhs, rhs)
     longest = max(len(lhs), len(rhs))
     pad = (NONE,) * longest
     return list(zip((lhs + pad)[:longest], (rhs + pad)[:longest], strict=True))
+
+
+def _by_partner(
+    joined: Joined, lhs: tuple[int, ...], rhs: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Operands whose order says nothing: partners side by side, then what is left, in order."""
+    there = Counter(rhs)
+    known: list[int] = []
+    left: list[int] = []
+    for node in lhs:
+        partner = joined.partners[node]
+        (known if there[partner] else left).append(node)
+        there[partner] -= there[partner] > 0
+    partners = [joined.partners[node] for node in known]
+    return (*known, *left), (*partners, *there.elements())
 
 
 def _is_wrapper(joined: Joined, left: int, right: int) -> bool:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from hloscope.diff.called import called_alike, same_called
 from hloscope.diff.causes import paired_item
 from hloscope.diff.joined import NONE, Item, Joined, Side
 from hloscope.diff.loops import moved_items
 from hloscope.diff.outputs import note_outputs
-from hloscope.model.canonical import NodeKind
-
-# wires only hand values on; an element is named through the operation that makes it
-_SILENT = frozenset({NodeKind.WIRE, NodeKind.ELEMENT})
+from hloscope.model.changes import ChangeClass, FieldChange
 
 
 def collect(joined: Joined) -> list[Item]:
     """Items in canonical order of lhs, then those of rhs alone."""
     items = {(item.lhs, item.rhs): item for item in _changed_pairs(joined)}
+    items.update({(item.lhs, item.rhs): item for item in _exchanged_parts(joined, items)})
     note_outputs(joined, items)
     found = [item for item in items.values() if item.differs]
     shared = called_alike(joined)
@@ -38,7 +36,7 @@ def _changed_pairs(joined: Joined) -> Iterator[Item]:
     places = _Places(joined)
     held, held_rhs = lhs.canonical.flow.control, rhs.canonical.flow.control
     for left, right in enumerate(partners):
-        if right == NONE or lhs.kinds[left] in _SILENT or rhs.kinds[right] in _SILENT:
+        if right == NONE or lhs.silent[left] or rhs.silent[right]:
             continue
         if (
             label_on_rhs[lhs.label_of[left]] == rhs.label_of[right]
@@ -54,8 +52,25 @@ def _changed_pairs(joined: Joined) -> Iterator[Item]:
         ):
             continue
         item = paired_item(joined, left, right)
-        if item.differs:
+        if item.own or (item.derived and not lhs.is_part(left)):
             yield item
+
+
+def _exchanged_parts(joined: Joined, items: Mapping[tuple[int, int], Item]) -> Iterator[Item]:
+    """Parts of one collective that are read where those of another one were.
+
+    Where the collectives combine other operands than before, that is told there, once.
+    """
+    lhs, rhs = joined.lhs, joined.rhs
+    for left in range(lhs.size, len(lhs.kinds)):
+        right = joined.partners[left]
+        if right == NONE or not (lhs.is_part(left) and rhs.is_part(right)):
+            continue
+        maker, other = lhs.sources[left][0], rhs.sources[right][0]
+        makers = (maker, joined.partners[maker]), (joined.rhs_partners[other], other)
+        if makers[0] != makers[1] and items.keys().isdisjoint([*makers, (left, right)]):
+            texts = lhs.name(maker), rhs.name(other)
+            yield Item(left, right, own=[FieldChange(ChangeClass.OPERAND, "element of", *texts)])
 
 
 def _translated(lhs: Side, rhs: Side) -> list[int]:
@@ -88,7 +103,7 @@ class _Places:
 
 def _lone(side: Side, partners: tuple[int, ...], known: frozenset[int]) -> Iterator[int]:
     for node, partner in enumerate(partners):
-        if partner != NONE or side.kinds[node] in _SILENT:
+        if partner != NONE or side.silent[node] or side.is_part(node):
             continue
         if node < side.size and not _is_said(side, node, known):
             continue

@@ -34,6 +34,9 @@ class Side:
         self.fusion_of = self._enclosing("fusion")
         self.position = self._positions()
         self.slot_owner = self._slot_owners()
+        # place of each argument that is an element of one tuple
+        self.arguments = {n: k for k, n in enumerate(module.parameters) if n >= self.size}
+        self.silent = self._silent()
 
     def label(self, node: int) -> Label:
         """What a node is."""
@@ -52,6 +55,8 @@ class Side:
             suffix = " (carried)" if self.kinds[node] == NodeKind.SLOT else suffix
             if not self.sources[node]:
                 return f"value{suffix}"
+            if node in self.arguments:
+                suffix = f"[{self.arguments[node]}]{suffix}"
             # what a slot starts as is made before the slot, so this ends
             node = self.sources[node][0]
         return f"{self.instruction(node).name}{suffix}"
@@ -68,7 +73,7 @@ class Side:
     def feeders(self, node: int) -> Iterator[int]:
         """The nodes that a node reads, with elements of a tuple result resolved to its maker."""
         for source in self.sources[node]:
-            while self.kinds[source] == NodeKind.ELEMENT:
+            while self.kinds[source] == NodeKind.ELEMENT and source not in self.arguments:
                 source = self.sources[source][0]
             yield source
 
@@ -97,6 +102,22 @@ class Side:
             text = self._label_texts[self.label_of[node]] + b"%d" % ins.parameter
             digests.append(blake2b(b"".join([*operands, *called, text]), digest_size=16).digest())
         return blake2b(b"".join(sorted(digests)) + digests[computation.root]).digest()
+
+    def is_part(self, node: int) -> bool:
+        """Whether it is one of several values that a combined collective works on."""
+        return self.kinds[node] == NodeKind.ELEMENT and len(self.sources[node]) > 1
+
+    def _silent(self) -> bytes:
+        """1 for nodes that have nothing to say themselves.
+
+        Wires only hand values on. An element is named through the operation that makes it, unless
+        it is an argument, or a part of a combined collective.
+        """
+        silent = bytearray(kind == NodeKind.WIRE for kind in self.kinds)
+        for node in range(self.size, len(silent)):
+            if self.kinds[node] == NodeKind.ELEMENT and node not in self.arguments:
+                silent[node] = not self.is_part(node)
+        return bytes(silent)
 
     def _computations(self) -> list[int]:
         return [

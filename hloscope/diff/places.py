@@ -10,7 +10,7 @@ from hloscope.diff.weights import Scale
 from hloscope.hlo import format_shape, origin, scopes
 from hloscope.model.canonical import NodeKind
 from hloscope.model.changes import Place
-from hloscope.model.hlo import Instruction
+from hloscope.model.hlo import Instruction, Shape
 
 NEIGHBOURS = 3  # enough to recognise the spot; the graph itself is in the module
 # a parameter's value is still the parameter after these
@@ -44,13 +44,16 @@ class Describer:
         if ref is None:
             raise ValueError(f"node {node} has no instruction")
         ins = side.instruction(shown)
+        shape = ins.shape
+        if node in side.arguments:  # of thousands, which the tuple's text would name
+            shape = shape.elements[side.arguments[node]]
         return Place(
             ref=ref,
             name=ins.name,
             computation=side.module.computations[ref.computation].name,
             opcode=ins.opcode,
-            text=self._text(shown, ins),
-            shape=format_shape(ins.shape),
+            text=self._text(shown, ins, shape),
+            shape=format_shape(shape),
             path=scopes(ins.metadata.op_name),
             state_paths=self._state_paths(node),
             frame=origin(self._side.module, ins),
@@ -59,7 +62,7 @@ class Describer:
             users=self._names(self._users.get(node, ())),
         )
 
-    def _text(self, node: int, ins: Instruction) -> str:
+    def _text(self, node: int, ins: Instruction, shape: Shape) -> str:
         holder = self._side.module.computations[self._side.computation_of[node]].instructions
         inside = ", ".join(holder[o].name for o in ins.operands)
         if ins.literal is not None:
@@ -67,7 +70,7 @@ class Describer:
         if ins.parameter >= 0:
             inside = str(ins.parameter)
         attrs = "".join(f", {name}={_shortened(value)}" for name, value in ins.attrs)
-        return f"{format_shape(ins.shape)} {ins.opcode}({inside}){attrs}"
+        return f"{format_shape(shape)} {ins.opcode}({inside}){attrs}"
 
     def _names(self, nodes: Iterable[int]) -> tuple[str, ...]:
         side = self._side

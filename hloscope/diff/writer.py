@@ -103,6 +103,7 @@ class Writer:
         found = {ChangeClass.ADDED if side is self._joined.rhs else ChangeClass.REMOVED}
         if side.kinds[node] == NodeKind.SLOT:
             found.add(ChangeClass.CARRY)
+        if node >= side.size:
             return _sorted(found)
         ins = side.instruction(node)
         if ins.opcode == "fusion":

@@ -7,6 +7,7 @@ from hloscope.match.boundaries import Boundaries
 from hloscope.match.called import pair_called
 from hloscope.match.classes import Sides, pair_classes, pair_orphans
 from hloscope.match.follow import Follower
+from hloscope.match.loosened import loosened
 from hloscope.match.parameters import pair_parameters
 from hloscope.match.partners import Partners
 from hloscope.model.canonical import CanonicalModule, Ref
@@ -33,6 +34,7 @@ def match(lhs: CanonicalModule, rhs: CanonicalModule, *, budget: Budget = DEFAUL
         for left, right in zip(lhs.order, rhs.order, strict=False):
             partners.pair(left, right, Rule.SAME_MODULE, 1.0)
         return _result(partners, ())
+    partners = Partners.none(loosened(lhs), loosened(rhs), budget)
     pair_parameters(partners)
     sides = Sides(partners)
     pair_classes(sides)

@@ -28,7 +28,7 @@ class NodeKind(IntEnum):
     OPERATION = 0  # computes, moves or sends something
     WIRE = 1  # hands values on: tuple, get-tuple-element, parameter of an inlined computation
     WRAPPER = 2  # a boundary around other nodes: fusion, while, conditional, call, async-start/done
-    ELEMENT = 3  # one element of an operation's tuple result; the label holds its position
+    ELEMENT = 3  # one element of a tuple that an operation makes, or that holds all arguments
     SLOT = 4  # what a loop carries, a conditional yields or a barrier passes, whatever its position
 
 
@@ -78,7 +78,8 @@ class Flow:
     Attributes:
       kinds: `NodeKind` of each node.
       sources: node to the nodes its operands come from, in operand order, flattened where an
-        operand is a tuple. A loop's slot has its initial value alone here.
+        operand is a tuple. A loop's slot has its initial value alone here. An element has the
+        operation that makes the tuple; one of a combined collective also its own operand.
       back: a loop's slot to its value after one turn of the body.
       called: node to (role, root node) of each computation that it calls.
       control: node to its control predecessors, for the nodes that have any.
@@ -116,7 +117,8 @@ class CanonicalModule:
       layout_of: node to its layouts in XLA's text form, `""` where they are the default ones.
       inlined: computation to the wrapper node that runs it, -1 for the entry and for
         computations that are not inlined.
-      parameters: nodes of the entry parameters, by parameter number.
+      parameters: nodes of the entry parameters, by parameter number; where the entry takes one
+        tuple of all arguments, its elements.
       paths: entry parameter node to its canonical state path, where it has one.
       aliases: donations that the module kept.
       donors: nodes of the entry parameters that are offered and not aliased (`buffer_donor`).

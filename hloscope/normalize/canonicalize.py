@@ -58,7 +58,9 @@ def normalize(
       HloscopeError: `options.off` names no pass.
     """
     off = known(options.off)
-    wiring = wire(module, keep_dead="dead-elements" in off)
+    wiring = wire(
+        module, keep_dead="dead-elements" in off, keep_order="combined-collectives" in off
+    )
     table = LabelTable(off)
     label_of, layouts = label_nodes(module, wiring, table)
     interface = read_interface(module, wiring, off, parameter_paths)
@@ -128,17 +130,19 @@ def _flow(
     free = [_is_commutative(label) and "commutative-operands" not in off for label in labels]
     boundary = (NodeKind.WIRE, NodeKind.WRAPPER)
     loose = "tuple-positions" not in off
-    commutative = bytes(
+    commutative = bytearray(
         free[label] or (kind in boundary and loose)
         for label, kind in zip(label_of, wiring.kinds, strict=True)
     )
+    for node in wiring.combined:
+        commutative[node] = 1
     return Flow(
         kinds=bytes(wiring.kinds),
         sources=tuple(wiring.sources),
         back=wiring.back,
         called=wiring.called,
         control=wiring.control,
-        commutative=commutative,
+        commutative=bytes(commutative),
         topological=tuple(wiring.topological),
         outputs=interface.outputs,
     )

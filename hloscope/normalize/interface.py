@@ -54,17 +54,19 @@ def read_interface(
       module: the module.
       wiring: its wiring.
       off: passes that are switched off.
-      given: tree paths by parameter number; the parameters' op_names where it has none.
+      given: tree paths by parameter number, by position where a tuple holds all arguments; the
+        parameters' op_names where it has none.
     """
     parameters = _parameters(module, wiring)
+    arguments = dict(enumerate(wiring.arguments)) or parameters
     root: Value = ()
     if module.entry is not None:
         entry = module.computations[module.entry]
         root = wiring.values[wiring.offsets[module.entry] + entry.root]
     header = dict(module.header)
     return Interface(
-        parameters=tuple(parameters.values()),
-        paths=_paths(module, wiring, parameters, given or {}),
+        parameters=tuple(arguments.values()),
+        paths=_paths(module, wiring, arguments, given or {}),
         outputs=leaves(root),
         aliases=_aliases(header.get("input_output_alias", ""), wiring, parameters, root),
         donors=_donors(header.get("buffer_donor", ""), wiring, parameters),
@@ -94,8 +96,8 @@ def _paths(
     instructions = module.computations[module.entry].instructions
     paths = {}
     for number, node in parameters.items():
-        text = given.get(number) or instructions[node - base].metadata.op_name
-        path = state_path(text)
+        named = instructions[node - base].metadata.op_name if node < wiring.count else ""
+        path = state_path(given.get(number) or named)
         if path:
             paths[node] = path
     return paths

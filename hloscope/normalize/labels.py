@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from hloscope.model.canonical import Label, NodeKind
 from hloscope.model.hlo import Instruction, Layout, Literal, Module, Shape
+from hloscope.normalize.arguments import element_shardings
+from hloscope.normalize.combined import unordered, without_positions
 from hloscope.normalize.passes import PASSES, Place, Rewrite
 from hloscope.normalize.wiring import Wiring
 
@@ -28,6 +30,7 @@ class LabelTable:
         self._rewrites: dict[str, Rewrite] = {}
         self._keeps: list[tuple[str, Callable[[Place], str]]] = []
         self.positions_kept = "tuple-positions" in off
+        self.numbers_kept = "parameter-order" in off
         for one in PASSES:
             if one.name not in off:
                 self._rewrites.update(one.attrs)
@@ -74,10 +77,28 @@ class LabelTable:
             found = self._seen[key] = self.number(label)
         return found
 
+    def collective(self, ins: Instruction, reused: int) -> int:
+        """The label of a collective on several values, of which so many stay in their memory."""
+        attrs = self._canonical(without_positions(ins.attrs, reused))
+        return self.number(Label(ins.opcode, unordered(self.shape(ins.shape)[0]), attrs))
+
     def parameter(self, ins: Instruction) -> int:
         """The label of a parameter whose place says what it is: of a reducer, a comparator."""
         label = self.labels[self.operation(ins)]
         return self.number(label._replace(attrs=(("number", str(ins.parameter)), *label.attrs)))
+
+    def arguments(self, ins: Instruction) -> int:
+        """The label of a tuple of arguments: its elements say what they are themselves."""
+        attrs = [a for a in ins.attrs if a[0] != "sharding" or not element_shardings(ins)]
+        shape = Shape(ins.shape.dtype)
+        return self.number(Label(ins.opcode, shape, self._canonical(tuple(attrs))))
+
+    def argument(self, shape: Shape, position: int, shardings: tuple[str, ...]) -> int:
+        """The label of one argument out of a tuple: that of a parameter."""
+        attrs = (("sharding", shardings[position]),) if shardings else ()
+        if self.numbers_kept:
+            attrs = (("number", str(position)), *attrs)
+        return self.number(Label("parameter", shape, self._canonical(attrs)))
 
     def boundary(self, ins: Instruction) -> int:
         """The label of a wire or wrapper: its shape follows from what it carries."""
@@ -123,13 +144,20 @@ def label_nodes(module: Module, wiring: Wiring, table: LabelTable) -> tuple[list
     label_of: list[int] = []
     layouts: list[str] = []
     kinds, operation = wiring.kinds, NodeKind.OPERATION
+    combined = wiring.combined
+    shardings: tuple[str, ...] = ()
     node = 0
     for number, computation in enumerate(module.computations):
         for position, ins in enumerate(computation.instructions):
             if kinds[node] != operation:
                 label = table.boundary(ins)
+            elif node == wiring.tupled:
+                label = table.arguments(ins)
+                shardings = element_shardings(ins)
             elif ins.opcode == "parameter" and number != module.entry:
                 label = table.parameter(ins)
+            elif node in combined:
+                label = table.collective(ins, len(combined[node].reused))
             else:
                 label = table.operation(ins)
             if table.keeps_noise:
@@ -137,13 +165,28 @@ def label_nodes(module: Module, wiring: Wiring, table: LabelTable) -> tuple[list
             label_of.append(label)
             layouts.append(table.layout(ins.shape))
             node += 1
-    for offset, (shape, position) in enumerate(wiring.virtual):
-        slot = kinds[wiring.count + offset] == NodeKind.SLOT
+    for node, (shape, position) in enumerate(wiring.virtual, start=wiring.count):
         plain, layout = table.shape(shape)
-        placed = (("index", str(position)),) if not slot or table.positions_kept else ()
-        label_of.append(table.number(Label("slot" if slot else "element", plain, placed)))
         layouts.append(layout)
+        if wiring.sources[node][:1] == (wiring.tupled,):
+            label_of.append(table.argument(plain, position, shardings))
+            continue
+        slot = kinds[node] == NodeKind.SLOT
+        placed = _place_of_slot(table, position) if slot else _place(wiring, node, position)
+        label_of.append(table.number(Label("slot" if slot else "element", plain, placed)))
     return label_of, layouts
+
+
+def _place_of_slot(table: LabelTable, position: int) -> tuple[tuple[str, str], ...]:
+    return (("index", str(position)),) if table.positions_kept else ()
+
+
+def _place(wiring: Wiring, element: int, position: int) -> tuple[tuple[str, str], ...]:
+    """What says which element it is: its position, or the operand of a combined collective."""
+    collective = wiring.combined.get(wiring.sources[element][0])
+    if collective is None:
+        return (("index", str(position)),)
+    return (("memory", "of the operand"),) if position in collective.reused else ()
 
 
 def _value(literal: Literal | None) -> str:

@@ -163,6 +163,12 @@ PASSES: tuple[Pass, ...] = (
         after="%b = f32[8] sine(%p)",
     ),
     Pass(
+        name="combined-collectives",
+        removes="The order of operands of a combined collective, and of the elements they become.",
+        before="(f32[8], f32[4]) all-reduce(%a, %b), get-tuple-element(%sum), index=0",
+        after="(f32[4], f32[8]) all-reduce(%b, %a), get-tuple-element(%sum), index=1",
+    ),
+    Pass(
         name="commutative-operands",
         removes="The order of operands of commutative operations.",
         before="add(%a, %b)",

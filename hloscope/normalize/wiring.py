@@ -12,6 +12,8 @@ from typing import TypeAlias
 
 from hloscope.model.canonical import NodeKind
 from hloscope.model.hlo import Instruction, Module, Shape
+from hloscope.normalize.arguments import tupled_arguments
+from hloscope.normalize.combined import Combined, combined_collectives
 from hloscope.normalize.dead import dead_elements
 from hloscope.normalize.inlining import inlined_callees
 
@@ -36,6 +38,10 @@ class Wiring:
       back: a loop's slot to the value that the body puts there.
       virtual: shape and position of elements and slots, from node `count` on.
       dead: elements that nothing reads, which hand nothing on.
+      combined: collectives on several values, whose order says nothing. An element of one has two
+        sources, the collective and the operand that it is made of.
+      tupled: the entry's only parameter, where that is a tuple; -1 where it is not.
+      arguments: the elements of that parameter.
     """
 
     count: int
@@ -51,6 +57,9 @@ class Wiring:
     virtual: list[tuple[Shape, int]] = field(default_factory=list)
     elements: dict[tuple[int, int], int] = field(default_factory=dict)
     dead: frozenset[int] = frozenset()
+    combined: dict[int, Combined] = field(default_factory=dict)
+    tupled: int = -1
+    arguments: tuple[int, ...] = ()
     notes: list[str] = field(default_factory=list)
 
 
@@ -69,20 +78,21 @@ def leaves(value: Value) -> tuple[int, ...]:
     return tuple(found)
 
 
-def wire(module: Module, *, keep_dead: bool = False) -> Wiring:
+def wire(module: Module, *, keep_dead: bool = False, keep_order: bool = False) -> Wiring:
     """Looks every operand of a module up through its wiring.
 
     Args:
       module: as read.
       keep_dead: whether an element that nothing reads counts like any other.
+      keep_order: whether the order of a combined collective's operands counts.
     """
-    return _Wirer(module, keep_dead).run()
+    return _Wirer(module, keep_dead, keep_order).run()
 
 
 class _Wirer:
     """One walk over a module, callers before what they call, without recursion."""
 
-    def __init__(self, module: Module, keep_dead: bool) -> None:
+    def __init__(self, module: Module, keep_dead: bool, keep_order: bool) -> None:
         self.module = module
         offsets, total = [], 0
         for computation in module.computations:
@@ -98,7 +108,11 @@ class _Wirer:
             control={},
             inlined=[-1] * len(offsets),
             dead=frozenset() if keep_dead else dead_elements(module, offsets),
+            combined={} if keep_order else combined_collectives(module, offsets),
         )
+        tupled = tupled_arguments(module)
+        if tupled is not None and module.entry is not None:
+            self.graph.tupled = offsets[module.entry] + tupled
         self.inlining = inlined_callees(module)
         self.bound: dict[int, list[Value]] = {}  # inlined computation to its parameters' values
         self.sizes: dict[int, int] = {}  # id of a tuple of `graph.values` to its leaves
@@ -190,8 +204,17 @@ class _Wirer:
         key = (node, position)
         found = self.graph.elements.get(key)
         if found is None:
-            found = self.graph.elements[key] = self._new(ELEMENT, shape, position, (node,))
+            made_of = self._made_of(node, position)
+            found = self._new(ELEMENT, shape, position, (node, *made_of))
+            self.graph.elements[key] = found
         return found
+
+    def _made_of(self, node: int, position: int) -> tuple[int, ...]:
+        """What an element of a combined collective is made of; nothing for any other."""
+        collective = self.graph.combined.get(node)
+        if collective is None or not 0 <= position < len(collective.operands):
+            return ()
+        return leaves(self.graph.values[collective.operands[position]])
 
     def _open(self, value: Value, shape: Shape, depth: int = 0) -> Value:
         """The value with every tuple in it taken apart into elements."""
@@ -233,7 +256,14 @@ class _Wirer:
             self._wire(node, bound[ins.parameter])
         else:
             self.graph.topological.append(node)
+            if node == self.graph.tupled:
+                self._open_arguments(node, ins.shape)
         return False
+
+    def _open_arguments(self, node: int, shape: Shape) -> None:
+        elements = tuple(self._element(node, k, s) for k, s in enumerate(shape.elements))
+        self.graph.values[node] = self.graph.arguments = elements
+        self.sizes[id(elements)] = len(elements)
 
     def tuple_(self, number: int, node: int, ins: Instruction) -> bool:
         value = tuple(self._operands(number, ins))
