@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from hloscope.model.cost import CostLedger, Quantity, Total
 from hloscope.model.gate import BASELINE_SCHEMA, Baseline, Figure, TopBuffer
 from hloscope.model.ledger import Category, MemoryLedger
 from hloscope.model.units import Maybe, Measured, Missing
+from hloscope.store.records import to_json
 
 METRICS: Mapping[str, str] = {
     "hbm-total": "device memory: arguments + outputs - aliased + temporaries + constants",
@@ -85,8 +87,9 @@ def environment_of(capture: Capture) -> dict[str, str]:
 
 def _interface(capture: Capture) -> str:
     """One hash of every leaf that goes in or comes out."""
-    leaves = repr((capture.inputs, capture.outputs)).encode()
-    return hashlib.blake2b(leaves, digest_size=16).hexdigest()
+    # as a file holds them: one just taken has a mesh's axes in another order
+    leaves = json.dumps(to_json((capture.inputs, capture.outputs)))
+    return hashlib.blake2b(leaves.encode(), digest_size=16).hexdigest()
 
 
 def _figures(side: Side) -> Iterator[tuple[str, Figure]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,8 @@ from hloscope.model.gate import (
     Status,
     ToolchainBudget,
 )
+from hloscope.pipeline import OpenOptions, open_source
+from hloscope.pipeline.gating import remember
 from hloscope.pipeline.machine import instruction_set
 
 MakeBaseline = Callable[..., Baseline]
@@ -144,3 +147,17 @@ def test_what_a_machine_can_compute(
     if flags is not None:
         (tmp_path / "cpuinfo").write_text(flags)
     assert instruction_set(tmp_path / "cpuinfo") == f"arch{found}"
+
+
+@pytest.mark.compile
+def test_a_cached_capture_is_remembered_as_a_fresh_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file keeps a mesh's axes in another order than the program has them."""
+    monkeypatch.setenv("HLOSCOPE_CACHE_DIR", str(tmp_path))
+    options = OpenOptions(target="cpu:2")
+    fresh, cached = (
+        remember(open_source("llama2-tiny:nnx?step=decode", options)) for _ in range(2)
+    )
+    assert cached.same_program(fresh)
+    assert replace(cached, figures={}) == replace(fresh, figures={})
