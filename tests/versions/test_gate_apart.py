@@ -120,6 +120,18 @@ def test_code_that_regressed_is_the_code(copy: Desk) -> None:
     assert changed(found) == [("version jax", "0.9.9")]
 
 
+def test_other_sources_are_no_cause(copy: Desk) -> None:
+    """What is donated is too small for a finding, and the revisions are there to be compared."""
+    edit(copy, another_jax)
+    small = CONFIG.format(toolchain='toolchain = "shown"').replace("n=1024", "n=96")
+    (copy.folder / "hloscope.toml").write_text(small)
+    copy.write(train=REGRESSED)
+    code, first, found = judge(copy)
+    assert code == 1
+    assert "ENV005" not in first
+    assert "ENV005" not in found["cause"]
+
+
 def test_tools_that_regressed_are_the_tools(copy: Desk) -> None:
     edit(copy, smaller)
     code, first, found = judge(copy)
