@@ -8,18 +8,14 @@ import re
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from hloscope.errors import HloscopeError
 from hloscope.model.capture import Capture, PayloadName
 from hloscope.model.gate import BASELINE_SCHEMA, Baseline
 from hloscope.model.units import Bytes, Maybe, Missing
 from hloscope.store.archive import is_capture, read, write_to
-from hloscope.store.atomic import write_atomically
+from hloscope.store.locations import locate
 from hloscope.store.records import RecordError, from_json, to_json
-
-if TYPE_CHECKING:
-    from etils.epath import Path as EPath
 
 RECORD = "baseline.json"
 MODULE = "module.hloscope"
@@ -38,54 +34,36 @@ class Baselines:
     """A folder of baselines, here or behind a URL.
 
     Attributes:
-      root: a path, or what `etils.epath` takes (`gs://bucket/folder`).
+      root: a path, or a URL of any protocol that fsspec knows (`gs://bucket/folder`).
       series: a folder between, such as `jax-0.12`; empty for none.
     """
 
     root: str
     series: str = ""
 
-    def folder(self, name: str, target: str) -> EPath:
-        """Where one program's baseline on one target lies.
-
-        Raises:
-          HloscopeError: nothing is installed that reads the URL.
-        """
-        from etils import epath
-
-        try:
-            root = epath.Path(self.root)
-        except ImportError as error:
-            raise HloscopeError(
-                f"cannot open baselines at '{self.root}': {error}",
-                remedy="pip install 'etils[epath-gcs]', or what your file system needs",
-            ) from None
-        parts = (name, target, self.series)
-        return root.joinpath(*(_NOT_IN_A_NAME.sub("-", part) for part in parts if part))
-
     def read(self, name: str, target: str) -> Baseline:
         """What is remembered.
 
         Raises:
-          HloscopeError: nothing is, or it is damaged.
+          HloscopeError: nothing is, it is damaged, or the place cannot be reached.
         """
-        path = self.folder(name, target) / RECORD
-        if not path.exists():
-            raise HloscopeError(
-                "no baseline", where=str(path), remedy=f"hloscope gate --update {name}"
-            )
+        location, path = locate(self.root), self._path(name, target, RECORD)
+        where = location.shown(path)
+        data = location.read(path)
+        if data is None:
+            raise HloscopeError("no baseline", where=where, remedy=f"hloscope gate --update {name}")
         try:
-            found = from_json(Baseline, json.loads(path.read_text()))
+            found = from_json(Baseline, json.loads(data))
         except (RecordError, ValueError) as error:
             raise HloscopeError(
                 f"the baseline is damaged: {error}",
-                where=str(path),
+                where=where,
                 remedy=f"restore it, or hloscope gate --update {name}",
             ) from None
         if found.schema > BASELINE_SCHEMA:
             raise HloscopeError(
                 f"baseline of schema {found.schema}; this hloscope reads up to {BASELINE_SCHEMA}",
-                where=str(path),
+                where=where,
                 remedy="pip install --upgrade hloscope",
             )
         return found
@@ -94,52 +72,49 @@ class Baselines:
         """The capture that a baseline was made from, without what can be made again.
 
         Raises:
-          HloscopeError: it is not there, or it is damaged.
+          HloscopeError: it is not there, it is damaged, or the place cannot be reached.
         """
-        path = self.folder(name, target) / MODULE
-        if not path.exists():
+        location, path = locate(self.root), self._path(name, target, MODULE)
+        remedy = f"restore it, or hloscope gate --update {name}"
+        data = location.read(path)
+        if data is None:
             raise HloscopeError(
-                "the baseline has no module", where=str(path),
-                remedy=f"restore it, or hloscope gate --update {name}",
-            )  # fmt: skip
+                "the baseline has no module", where=location.shown(path), remedy=remedy
+            )
         with tempfile.TemporaryDirectory(prefix="hloscope-") as folder:
             local = Path(folder) / MODULE
-            local.write_bytes(path.read_bytes())
+            local.write_bytes(data)
             if not is_capture(local):
                 raise HloscopeError(
-                    "the baseline's module is no capture", where=str(path),
-                    remedy=f"restore it, or hloscope gate --update {name}",
+                    "the baseline's module is no capture", where=location.shown(path),
+                    remedy=remedy,
                 )  # fmt: skip
-            capture = read(local)
+            try:
+                capture = read(local)
+            except HloscopeError as error:  # of the file that is gone by the time it is read
+                raise HloscopeError(
+                    f"the baseline's module: {error.problem}", where=location.shown(path),
+                    remedy=remedy,
+                ) from None  # fmt: skip
             return replace(capture, payloads=dict(capture.payloads))
 
     def write(self, name: str, baseline: Baseline, capture: Capture) -> None:
         """Keeps a baseline; the same program gives the same bytes.
 
         Raises:
-          HloscopeError: the folder cannot be written.
+          HloscopeError: the place cannot be written to.
         """
-        folder = self.folder(name, baseline.target)
+        location = locate(self.root)
         module = io.BytesIO()
         write_to(_slim(capture), module, small=True)
         record = json.dumps(to_json(baseline), indent=1, ensure_ascii=False) + "\n"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise HloscopeError(f"cannot make folder '{folder}': {reason}",
-                                remedy="another place for baselines") from None  # fmt: skip
         # the record last: without it there is no baseline, with it there is a whole one
         for file, data in ((MODULE, module.getvalue()), (RECORD, record.encode())):
-            _put(folder / file, data)
+            location.write(self._path(name, baseline.target, file), data)
 
-
-def _put(path: Any, data: bytes) -> None:
-    """One file, atomically where it is local; a remote store's own writes are."""
-    if "://" in str(path):
-        path.write_bytes(data)
-        return
-    write_atomically(Path(path), lambda file: file.write(data))
+    def _path(self, name: str, target: str, file: str) -> str:
+        parts = (name, target, self.series)
+        return "/".join([*(_NOT_IN_A_NAME.sub("-", part) for part in parts if part), file])
 
 
 def _slim(capture: Capture) -> Capture:
