@@ -65,7 +65,7 @@ class Collectives(Analyzer):
 
     def analyze(self, comparison: Comparison) -> Iterator[Finding]:
         """Collectives that changed, by what became of them."""
-        # what each layer of its own sends is no repetition of what the loop sends
+        # layers that are unrolled repeat nothing, and left no loop
         looped = unrolled(comparison) is None
         for view in views(comparison):
             changes = dict(enumerate(comparison.communication.changes))
@@ -74,7 +74,9 @@ class Collectives(Analyzer):
             rest = {p: c for p, c in changes.items() if p not in repeated}
             yield from _findings(view, "COLL001", {p: c for p, c in rest.items() if _new(view, c)})
             for code, is_so in _CHANGES.items():
-                yield from _findings(view, code, {p: c for p, c in rest.items() if is_so(view, c)})
+                if looped or code != "COLL007":
+                    found = {p: c for p, c in rest.items() if is_so(view, c)}
+                    yield from _findings(view, code, found)
 
 
 _TITLES = {

@@ -12,6 +12,7 @@ from hloscope.hlo.colours import ODD, Region, down_colours, label_digests, up_co
 from hloscope.hlo.edges import Numbers
 from hloscope.match.callers import Callers
 from hloscope.match.crossed import uncrossed
+from hloscope.match.parameters import are_two
 from hloscope.match.partners import Partners
 from hloscope.match.surroundings import Colours, Surroundings, alone_on_both
 from hloscope.model.canonical import CanonicalModule, Label
@@ -152,6 +153,7 @@ class Sides:
         self.callers = Callers(partners)
         self.orphaned = False  # whether only nodes are left that no paired caller speaks for
         self.both = self.left, self.right = Side(partners, 0), Side(partners, 1)
+        self._named = _named(partners.lhs), _named(partners.rhs)
         self.look()
 
     def look(self) -> None:
@@ -180,6 +182,7 @@ class Sides:
             places = places[0][telling], places[1][telling]
         if rule is Rule.SAME_INPUTS:
             places = self._telling(*places)
+        places = self._without_two(*places)
         kept = np.ones(len(left), np.bool_), np.ones(len(right), np.bool_)
         for mask, at in zip(kept, places, strict=True):
             mask[at] = False
@@ -189,12 +192,27 @@ class Sides:
         self.nodes = self.nodes[0][kept[0]], self.nodes[1][kept[1]]
         return kept
 
+    def _without_two(self, left: Numbers, right: Numbers) -> tuple[Numbers, Numbers]:
+        """Without pairs of arguments that have nothing but their neighbours in common."""
+        nodes = self.nodes[0][left], self.nodes[1][right]
+        two = self._named[0][nodes[0]] & self._named[1][nodes[1]]
+        for place in np.flatnonzero(two).tolist():
+            two[place] = are_two(self.partners, int(nodes[0][place]), int(nodes[1][place]))
+        return left[~two], right[~two]
+
     def _telling(self, left: Numbers, right: Numbers) -> tuple[Numbers, Numbers]:
         """Without pairs that only a label speaks for: constants look alike from below."""
         lhs, rhs = self.left.flow, self.right.flow
         pairs = zip(self.nodes[0][left].tolist(), self.nodes[1][right].tolist(), strict=True)
         telling = [bool(lhs.sources[a] or rhs.sources[b] or a in lhs.called) for a, b in pairs]
         return left[telling], right[telling]
+
+
+def _named(side: CanonicalModule) -> NDArray[np.bool_]:
+    """Which nodes are arguments with a state path."""
+    named = np.zeros(len(side.label_of), np.bool_)
+    named[list(side.paths)] = True
+    return named
 
 
 def pair_classes(sides: Sides) -> None:

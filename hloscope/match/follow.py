@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 from hloscope.hlo.edges import BACK, called_roots
 from hloscope.match.classes import Sides, tied_classes
 from hloscope.match.homes import Homes
+from hloscope.match.parameters import are_two
 from hloscope.match.partners import Partners
 from hloscope.model.canonical import Label
 from hloscope.model.hlo import Metadata
@@ -192,6 +193,8 @@ class Follower:
     def score(self, left: int, right: int) -> float:
         """How much speaks for a pair; `ACCEPTED` is enough."""
         self.spent += 1
+        if are_two(self.partners, left, right):
+            return 0.0
         score = self._label_score(left, right)
         below = self._share_in_place(*self._operands(left, right))
         above = self._share_in_place(self.left.above(left), self.right.above(right))

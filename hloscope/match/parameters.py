@@ -26,6 +26,16 @@ def pair_parameters(partners: Partners) -> None:
         _by_rank(partners)
 
 
+def are_two(partners: Partners, left: int, right: int) -> bool:
+    """Whether two arguments have neither the path nor the array in common, whatever is near."""
+    lhs, rhs = partners.lhs, partners.rhs
+    mine, other = lhs.paths.get(left), rhs.paths.get(right)
+    if mine is None or other is None or mine == other:
+        return False
+    shapes = lhs.labels[lhs.label_of[left]].shape, rhs.labels[rhs.label_of[right]].shape
+    return (shapes[0].dtype, shapes[0].dims) != (shapes[1].dtype, shapes[1].dims)
+
+
 def _signature(side: CanonicalModule) -> list[Label]:
     return [side.labels[side.label_of[node]] for node in side.parameters]
 

@@ -278,3 +278,30 @@ def test_a_fusion_pairs_with_the_one_around_it_rather_than_with_one_inside() -> 
     )
     assert named(left, right, pairing)["f"] == "f"
     assert "g" in {left.instruction(ref).name for ref in pairing.lhs_only}
+
+
+def moments(path: str, extents: str) -> str:
+    """A step that scales one argument by another."""
+    shape = f"f32[{extents}]{{1,0}}"
+    return (
+        f"HloModule m\n\nENTRY %main {{\n"
+        f"  %w = f32[8,8]{{1,0}} parameter(0), metadata={{op_name=\"p['w']\"}}\n"
+        f'  %m = {shape} parameter(1), metadata={{op_name="{path}"}}\n'
+        f"  %s = {shape} negate(%m)\n"
+        f"  ROOT %out = (f32[8,8]{{1,0}}, {shape}) tuple(%w, %s)\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "extents", "same"),
+    [
+        ("p['m']", "4,8", True),  # grown
+        ("p['mu']['other']", "8,8", True),  # renamed
+        ("p['mu']['other']", "4,8", False),
+    ],
+)
+def test_an_argument_of_another_path_and_shape_is_another_one(
+    path: str, extents: str, same: bool
+) -> None:
+    lhs, rhs, pairing = paired(moments("p['m']", "8,8"), moments(path, extents))
+    assert named(lhs, rhs, pairing).get("m") == ("m" if same else None)
