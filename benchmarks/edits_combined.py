@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from itertools import combinations
 
-from benchmarks.draft import Node
-from benchmarks.edit_site import WIRING, Site, Truth, truth
+from benchmarks.draft import Body, Node
+from benchmarks.edit_site import Site, Truth, truth
 from benchmarks.rewrites_combined import COMBINED, is_combined
 
 
 def read_crosswise(site: Site) -> Truth | None:
-    """Lets the readers of two elements of a combined collective read each other's."""
+    """Lets the readers of two elements of a combined collective read each other's.
+
+    Only where no reader of the one is like a reader of the other: two equal ones in a row would be
+    the same program as two that exchanged what they hand on.
+    """
     for body, node in site.nodes(*sorted(COMBINED)):
         if not is_combined(body, node):
             continue
         users = body.users()
         for one, other in combinations(users[node], 2):
-            readers = [*users[one], *users[other]]
-            if _may_cross(site, node, one, other) and _look(users[one]) != _look(users[other]):
+            readers, others = _readers(body, one), _readers(body, other)
+            if _may_cross(site, node, one, other) and _looks(readers).isdisjoint(_looks(others)):
                 one.attrs["index"], other.attrs["index"] = other.attrs["index"], one.attrs["index"]
-                return truth(
-                    "read a collective crosswise", [node, one, other, *_with_inside(readers)]
-                )
+                touched = [node, one, other, *readers, *others]
+                return truth("read a collective crosswise", touched)
     return None
 
 
@@ -32,17 +34,18 @@ def _may_cross(site: Site, node: Node, one: Node, other: Node) -> bool:
     return one.shape == other.shape and site.colour[sources[0]] != site.colour[sources[1]]
 
 
-def _look(readers: Sequence[Node]) -> Counter[Hashable]:
-    """What readers are; without any that hand the value on, which says nothing of its use."""
-    return Counter(
-        (node.opcode, node.shape)
-        for node in _with_inside(readers)
-        if node.opcode not in WIRING and node.opcode != "fusion"
-    )
+def _readers(body: Body, value: Node) -> list[Node]:
+    """What reads a value, inside of fusions too; nothing more than hands it on."""
+    found: list[Node] = []
+    for user in body.users()[value]:
+        found.append(user)
+        for _, callee in user.called if user.opcode in ("fusion", "call") else ():
+            for parameter in callee.parameters():
+                if user.operands[parameter.parameter] is value:
+                    found += _readers(callee, parameter)
+    return found
 
 
-def _with_inside(readers: Sequence[Node]) -> Iterator[Node]:
-    for reader in readers:
-        yield reader
-        for _, callee in reader.called:
-            yield from callee.nodes
+def _looks(readers: Sequence[Node]) -> set[Hashable]:
+    """What readers are, wherever they are fused into."""
+    return {(node.opcode, node.shape) for node in readers if node.opcode != "fusion"}

@@ -19,11 +19,7 @@ def loosened(side: CanonicalModule) -> CanonicalModule:
     """
     flow = side.flow
     arguments = [node for node in side.parameters if node >= side.count]
-    parts = [
-        node
-        for node in range(side.count, len(flow.sources))
-        if flow.kinds[node] == NodeKind.ELEMENT and len(flow.sources[node]) > 1
-    ]
+    parts = combined_parts(side)
     if not arguments and not parts:
         return side
     sources, labels = list(flow.sources), list(side.labels)
@@ -35,6 +31,16 @@ def loosened(side: CanonicalModule) -> CanonicalModule:
         for number in (side.label_of[node], side.label_of[maker]):
             labels[number] = _loose(side.labels[number])
     return replace(side, flow=replace(flow, sources=tuple(sources)), labels=tuple(labels))
+
+
+def combined_parts(side: CanonicalModule) -> list[int]:
+    """The elements of combined collectives; each reads its collective and its own operand."""
+    flow = side.flow
+    return [
+        node
+        for node in range(side.count, len(flow.sources))
+        if flow.kinds[node] == NodeKind.ELEMENT and len(flow.sources[node]) > 1
+    ]
 
 
 def _loose(label: Label) -> Label:

@@ -10,6 +10,7 @@ from hloscope.match.follow import Follower
 from hloscope.match.loosened import loosened
 from hloscope.match.parameters import pair_parameters
 from hloscope.match.partners import Partners
+from hloscope.match.parts import pair_parts
 from hloscope.model.canonical import CanonicalModule, Ref
 from hloscope.model.pairing import Budget, Group, Pair, Pairing, Rule
 
@@ -45,6 +46,7 @@ def match(lhs: CanonicalModule, rhs: CanonicalModule, *, budget: Budget = DEFAUL
     pair_called(partners)
     pair_orphans(sides)
     Follower(partners, sides).run()
+    pair_parts(partners, lhs, rhs)
     boundaries = Boundaries(partners)
     boundaries.run()
     return _result(partners, boundaries.groups())

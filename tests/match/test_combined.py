@@ -62,3 +62,25 @@ def test_the_collectives_alone_are_named() -> None:
 
 def test_exchanging_the_sides_mirrors_the_pairing() -> None:
     assert match(LEFT, RIGHT) == match(RIGHT, LEFT).mirrored()
+
+
+def test_an_element_that_is_made_and_read_otherwise_has_its_partner() -> None:
+    base = """HloModule m
+{SUM}
+ENTRY %main {{
+  %p = f32[4] parameter(0), metadata={{op_name="params['p']"}}
+  %q = f32[4] parameter(1), metadata={{op_name="params['q']"}}
+  %c = (f32[4], f32[4]) all-reduce({operands}), to_apply=%sum
+  %e = f32[4] get-tuple-element(%c), index=0
+  %f = f32[4] get-tuple-element(%c), index=1
+  %n = f32[4] {reader}(%e)
+  %t = f32[4] tanh(%f)
+  ROOT %out = (f32[4], f32[4]) tuple(%n, %t)
+}}"""
+    (one,) = read_text(base.format(SUM=SUM, operands="%p, %q", reader="negate"))
+    text = base.format(SUM=SUM, operands="%sqrt, %q", reader="cosine")
+    (two,) = read_text(text.replace("  %c =", "  %sqrt = f32[4] sqrt(%p)\n  %c ="))
+    lhs, rhs = normalize(one), normalize(two)
+    pairing = match(lhs, rhs)
+    elements = [list(range(m.count, len(m.flow.sources))) for m in (lhs, rhs)]
+    assert sorted(pairing.partners[n] for n in elements[0]) == elements[1]
