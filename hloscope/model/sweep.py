@@ -13,7 +13,7 @@ class Cell(Shown):
     """One program at one revision, under one toolchain, for one target.
 
     Attributes:
-      spec: what is captured, `gpt3-tiny:nnx@main?scan=true`.
+      spec: what is captured, `gpt3-tiny:nnx?scan=true@main`.
       axes: axis of the sweep to this cell's value, as text.
       packages: requirements of the toolchain, empty for the installed one.
     """

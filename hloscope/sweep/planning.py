@@ -94,7 +94,7 @@ def _spec(axes: Mapping[str, str], options: Iterable[str]) -> str:
     at = f"@{axes['revision']}" if axes["revision"] else ""
     given |= {name: axes[name] for name in options}
     query = "&".join(f"{name}={value}" for name, value in given.items())
-    return f"{base}{at}{f'?{query}' if query else ''}"
+    return f"{base}{f'?{query}' if query else ''}{at}"
 
 
 def _texts(matrix: Mapping[str, Any], key: str, file: str) -> list[str]:

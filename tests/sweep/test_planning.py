@@ -32,11 +32,11 @@ def _cell(program: str, stack: str, spec: str) -> Cell:
 
 def test_the_product_of_everything() -> None:
     gpt3 = [
-        _cell("gpt3-tiny?layers=4", stack, f"gpt3-tiny:{stack}@main?layers=4&scan=true")
+        _cell("gpt3-tiny?layers=4", stack, f"gpt3-tiny:{stack}?layers=4&scan=true@main")
         for stack in ("linen", "nnx")
     ]
     own = [
-        _cell("pkg.train:step", stack, f"pkg.train:step@main?stack={stack}&scan=true")
+        _cell("pkg.train:step", stack, f"pkg.train:step?stack={stack}&scan=true@main")
         for stack in ("linen", "nnx")
     ]
     contrasts = [
