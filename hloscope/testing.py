@@ -48,6 +48,7 @@ class Hloscope:
         self._target = target
         self._update = update
         self._compared: list[Comparison] = []
+        self._equal = False  # a program was its baseline's: there was nothing to compare
 
     def capture(
         self, program: object, *args: object, target: str | None = None, **options: Any
@@ -112,11 +113,14 @@ class Hloscope:
         if self._update:
             assert source.capture is not None  # noqa: S101 - `remember` has seen to it
             store.write(baseline, now, source.capture)
+            self._equal = True
             return
         gated = _gated(baseline, now.target, budgets)
         before = store.read(baseline, now.target)
         comparison = None
-        if not before.same_program(now):
+        if before.same_program(now):
+            self._equal = True
+        else:
             comparison = self._compare(store.read_module(baseline, now.target), source)
         judged = judge(gated, before, now, comparison)
         failed = [c for c in judged.checks if c.status in (Status.REGRESSED, Status.UNDECIDED)]
@@ -138,7 +142,7 @@ class Hloscope:
         from hloscope.model.finding import Direction
 
         compared = [self._compare(lhs, rhs)] if lhs is not None else self._compared
-        if not compared:
+        if not compared and not self._equal:
             pytest.fail("nothing has been compared: give lhs and rhs", pytrace=False)
         for comparison in compared:
             explanation = comparison.explanation

@@ -39,6 +39,7 @@ def test_same(hloscope):
 
 def test_within(hloscope):
     hloscope.assert_within("step", hloscope.capture(step, W))
+    hloscope.assert_no_finding("DON*")
 """
 
 FAILING = """
