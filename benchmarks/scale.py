@@ -21,7 +21,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -32,7 +32,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.tiling import edited, tile
 from hloscope import diff, hlo, match, normalize
 from hloscope.hlo.schema import hlo_pb2
+from hloscope.model.canonical import CanonicalModule
+from hloscope.model.hlo import Module
+from hloscope.model.source import Source
 from hloscope.pipeline import OpenOptions, open_source
+from hloscope.pipeline.comparing import parameter_paths
 
 MADE_FROM = "gpt3-125m:linen?layers=4"
 EDIT_EVERY = 1_000  # instructions
@@ -45,13 +49,14 @@ HEADER = (
     f"{'total':>8}{'x parse':>8}{'wall':>8}{'identical':>10}{'left':>7}{'GiB':>6}"
 )
 Row = tuple[int, float, float]  # instructions, seconds, GiB
+Paths = Mapping[int, str] | None  # of the entry parameters, where a capture knows them
 
 
-def compiled(spec: str, target: str) -> bytes:
+def compiled(spec: str, target: str) -> tuple[bytes, Source]:
     """The optimized HLO proto of a side: of a file, or of a program that is compiled or cached."""
     source = open_source(spec, OpenOptions(target=target))
     assert source.proto is not None
-    return source.proto
+    return source.proto, source
 
 
 def timed(work: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
@@ -73,15 +78,22 @@ def parse(data: bytes) -> None:
     hlo_pb2.HloProto.FromString(data)
 
 
-def measure(name: str, lhs_file: str, rhs_file: str) -> Row:
+def canonical(module: Module, paths: Paths) -> CanonicalModule:
+    """The module without noise, its parameters named as its capture names them."""
+    return normalize.normalize(module, parameter_paths=paths)
+
+
+def measure(
+    name: str, lhs_file: str, rhs_file: str, lhs_paths: Paths = None, rhs_paths: Paths = None
+) -> Row:
     """Prints one line of the table."""
     lhs, rhs = Path(lhs_file).read_bytes(), Path(rhs_file).read_bytes()
     parsed = timed(parse, lhs)[0] + timed(parse, rhs)[0]
     begun = time.perf_counter()
     read_left, left = timed(hlo.read_proto, lhs)
     read_right, right = timed(hlo.read_proto, rhs)
-    norm_left, one = timed(normalize.normalize, left)
-    norm_right, other = timed(normalize.normalize, right)
+    norm_left, one = timed(canonical, left, lhs_paths)
+    norm_right, other = timed(canonical, right, rhs_paths)
     matched, pairing = timed(match.match, one, other)
     compared, _ = timed(diff.compare, one, other, pairing)
     wall = time.perf_counter() - begun
@@ -121,7 +133,7 @@ def made(target: str, sizes: list[int]) -> list[Row]:
     """Copies of one train step, side by side, up to each size, against an edited version."""
     if not sizes:
         return []
-    step = compiled(MADE_FROM, target)
+    step, _ = compiled(MADE_FROM, target)
     single = hlo.read_proto(step).instruction_count
     rows = []
     for size in sizes:
@@ -136,9 +148,12 @@ def real(name: str, specs: tuple[str, str], target: str) -> Row:
     """Two sides that are files or programs."""
     with tempfile.TemporaryDirectory() as folder:
         files = str(Path(folder) / "lhs.pb"), str(Path(folder) / "rhs.pb")
+        paths = []
         for file, spec in zip(files, specs, strict=True):
-            Path(file).write_bytes(compiled(spec, target))
-        row: Row = apart(measure, name, *files)
+            proto, source = compiled(spec, target)
+            Path(file).write_bytes(proto)
+            paths.append(parameter_paths(source))
+        row: Row = apart(measure, name, *files, *paths)
     return row
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from hloscope.hlo import read_proto, read_text
 from hloscope.hlo.schema import hlo_pb2
 from hloscope.model.source import Source, SourceKind
+from hloscope.model.target import Target
 from hloscope.normalize import NormalizeOptions
 from hloscope.pipeline import open_pair
-from hloscope.pipeline.comparing import canonical_pair, compare
+from hloscope.pipeline.comparing import Ledgers, canonical_pair, compare, ledgers_of
 
 TEXT = """
 HloModule small
@@ -68,3 +71,20 @@ def test_equal_files_are_read_once(tmp_path: Path) -> None:
     assert (left.label, right.label) == (str(files[0]), str(files[1]))
     left, right = open_pair(str(files[0]), str(files[2]))
     assert right.module != left.module
+
+
+def test_ledgers_of_equal_sides_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def counted(source: Source, target: Target | None) -> Ledgers:
+        asked.append(source.label)
+        return ledgers_of(source, target)
+
+    monkeypatch.setattr("hloscope.pipeline.comparing.ledgers_of", counted)
+    apart = compare(_source("a"), replace(_source("b"), notes=("cut off",)))
+    assert asked == ["a", "b"]
+    together = compare(_source("a"), _source("b"))
+    assert asked == ["a", "b", "a"]
+    assert together.cost == apart.cost
+    assert together.communication == apart.communication
+    assert (together.cost.lhs.label, together.cost.rhs.label) == ("a", "b")

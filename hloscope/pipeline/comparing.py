@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from hloscope import attribute, diff, match
@@ -47,7 +48,7 @@ def _compare(lhs: Source, rhs: Source, options: NormalizeOptions) -> Comparison:
     inputs, outputs = _leaves(lhs, rhs)
     target = common_target(lhs, rhs)
     before = ledgers_of(lhs, target)
-    after = before if rhs is lhs else ledgers_of(rhs, target)
+    after = _relabelled(before, rhs) if _same(lhs, rhs) else ledgers_of(rhs, target)
     return Comparison(
         lhs=lhs,
         rhs=rhs,
@@ -110,6 +111,20 @@ def ledgers_of(source: Source, target: Target | None) -> Ledgers:
     held = attribute.source_memory(source, paths=paths) if source.buffers is not None else None
     chip = target.chip if target else None
     return Ledgers(attribute.account_source(source, chip=chip, paths=paths), held)
+
+
+def _same(lhs: Source, rhs: Source) -> bool:
+    """Whether both sides are the same but for what they are called."""
+    return rhs is lhs or replace(rhs, label=lhs.label) == lhs
+
+
+def _relabelled(ledgers: Ledgers, source: Source) -> Ledgers:
+    """The ledgers of another side that is the same."""
+    account = ledgers.account._replace(
+        cost=replace(ledgers.account.cost, label=source.label),
+        communication=replace(ledgers.account.communication, label=source.label),
+    )
+    return ledgers._replace(account=account)
 
 
 def _memory(
