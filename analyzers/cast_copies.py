@@ -45,7 +45,8 @@ class CastCopies(Analyzer):
     Why it costs: the copy is there beside the argument, for as long as anything reads it, and is
     written and read once more.
 
-    What it does not see: casts that are fused into what reads them, which hold nothing.
+    What it does not see: casts that are fused into what reads them, which hold nothing; copies of
+    arguments that the other side does not take.
 
     Example: a scan over stacked f32 weights that casts each layer's slice to bf16 gets the cast of
     all layers in front of the loop, since the cast does not depend on the turn.
@@ -110,6 +111,7 @@ def _casts(view: View) -> Iterator[int]:
     """Nodes that are an argument in another float type, whole."""
     flow = view.flow
     parameters = frozenset(flow.parameters)
+    paired = view.comparison.inputs is not None
     for node, found in enumerate(flow.nodes):
         if found.kind is not NodeKind.OPERATION or flow.opcode(node) != "convert":
             continue
@@ -117,7 +119,9 @@ def _casts(view: View) -> Iterator[int]:
             continue
         source = flow.origin(node, _CAST)
         given = flow.nodes[source].shape
-        if source in parameters and given.dtype != found.shape.dtype and given.dtype in _FLOATS:
+        if source not in parameters or (paired and flow.nodes[source].ref not in view.partners):
+            continue  # what the other side does not take it cannot keep in another type
+        if given.dtype != found.shape.dtype and given.dtype in _FLOATS:
             yield node
 
 

@@ -150,6 +150,9 @@ def _finding(view: View, code: str, lost: list[_Loss]) -> Iterator[Finding]:
     names = listed([loss.here.name for loss in lost])
     # of rhs in either case: it lacks the donation, or has what lhs lacks
     title = _TITLES[code][0 if worse else 1].format(names)
+    misfit = next((loss.misfit[0] for loss in lost if loss.misfit), None)
+    if misfit and worse:
+        title += f" ({misfit[0]} {misfit[1]}, given back with {misfit[2]})"
     yield Finding(
         code=code,
         title=f"rhs {title}",

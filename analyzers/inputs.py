@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ from hloscope.plugin import (
     Remedy,
     Specificity,
     argument_pairs,
+    as_written_alike,
+    direction_of,
+    every_entry,
     input_changes,
     listed,
     memory_entries,
@@ -37,6 +41,10 @@ _KINDS = (
 )
 _KEY = "key<"  # how JAX names the dtype of a typed rng key
 _SHOWN = 5  # leaves named one by one
+# what is computed from arrays of other sizes grows by no more than this power of how they grow:
+# attention scores by the square of the sequence
+_POWER = 2
+_SLACK = 1.02  # tiles, and what a fusion more or less moves
 # bits of a dtype's name
 _BITS = {
     "bool": 1, "pred": 1, "int4": 4, "uint4": 4, "bfloat16": 16, "bf16": 16, "float16": 16,
@@ -233,19 +241,29 @@ def _pruned_finding(
 def _dtypes(comparison: Comparison) -> Iterator[Finding]:
     """Arguments in another dtype, one finding for each pair of dtypes."""
     groups: dict[tuple[str, str], list[LeafChange]] = {}
+    alike = as_written_alike(comparison, types=False)
     for change in input_changes(comparison, "dtype"):
         groups.setdefault((change.lhs.dtype, change.rhs.dtype), []).append(change)
     for (lhs, rhs), found in sorted(groups.items()):
-        entries = _changed_entries(comparison, found)
+        all_of_them = every_entry(comparison)
+        behind_all = (
+            alike
+            and _all_in_line(comparison, _ratio(lhs, rhs))
+            and direction_of(comparison, *all_of_them) is _wider(lhs, rhs)
+        )
+        own = _changed_entries(comparison, found), (), ()
+        claims = all_of_them if behind_all else own
         names = listed([change.rhs.path for change in found])
         verb = "are" if len(found) > 1 else "is"
         yield Finding(
             code="INP003",
             title=f"{names} {verb} {rhs} where lhs has {lhs}",
             confidence=Confidence.STRUCTURAL,
-            specificity=Specificity.CAUSE,
+            specificity=Specificity.EXACT if behind_all else Specificity.CAUSE,
             direction=_wider(lhs, rhs),
-            entries=entries,
+            entries=claims[0],
+            cost_entries=claims[1],
+            communication_entries=claims[2],
             evidence=tuple(
                 Evidence(change.rhs.path, _described(change.lhs), _described(change.rhs))
                 for change in found[:_SHOWN]
@@ -259,6 +277,12 @@ def _wider(lhs: str, rhs: str) -> Direction:
     if left is None or right is None or left == right:
         return Direction.NEUTRAL
     return Direction.WORSE if right > left else Direction.BETTER
+
+
+def _ratio(lhs: str, rhs: str) -> float:
+    """How many times as wide the wider of two types is."""
+    bits = _BITS.get(lhs, 0), _BITS.get(rhs, 0)
+    return max(bits) / min(bits) if all(bits) else 1
 
 
 def _changed_entries(comparison: Comparison, found: Sequence[LeafChange]) -> tuple[int, ...]:
@@ -293,7 +317,43 @@ def _shapes(comparison: Comparison) -> Iterator[Finding]:
         ),
         unknown=("how much of what is computed from them grows with them",),
         remedies=(Remedy("compare programs of the same sizes"),),
+        first=_runs(comparison) and _all_in_line(comparison, _growth(found)),
     )
+
+
+def _runs(comparison: Comparison) -> bool:
+    """Whether both sides fit into memory: that comes before all else."""
+    captures = comparison.lhs.capture, comparison.rhs.capture
+    return not any(capture and capture.out_of_memory for capture in captures)
+
+
+def _growth(found: Sequence[LeafChange]) -> float:
+    """How much larger what is computed from arrays of other sizes may be for them."""
+    extents = {
+        pair for c in found for pair in zip(c.lhs.shape, c.rhs.shape, strict=False)
+        if pair[0] != pair[1] and all(pair)
+    }  # fmt: skip
+    return math.prod(max(b / a, a / b) for a, b in extents) ** _POWER
+
+
+def _all_in_line(comparison: Comparison, growth: float) -> bool:
+    """Whether something grew or shrank, and all of it by no more than a factor."""
+    bound = growth * _SLACK
+    ratios = [after / before for before, after in _totals(comparison) if before and after]
+    return any(not _alike(r) for r in ratios) and all(1 / bound <= r <= bound for r in ratios)
+
+
+def _alike(ratio: float) -> bool:
+    return 1 / _SLACK <= ratio <= _SLACK
+
+
+def _totals(comparison: Comparison) -> Iterator[tuple[float, float]]:
+    """What each side holds, moves and computes."""
+    if comparison.memory is not None:
+        yield comparison.memory.lhs.total, comparison.memory.rhs.total
+    sides_cost = comparison.cost.lhs.totals, comparison.cost.rhs.totals
+    for quantity in sorted(sides_cost[0].keys() & sides_cost[1].keys()):
+        yield sides_cost[0][quantity].known, sides_cost[1][quantity].known
 
 
 def _weak(comparison: Comparison) -> Iterator[Finding]:

@@ -10,7 +10,6 @@ from hloscope.plugin import (
     Analyzer,
     Comparison,
     Confidence,
-    Direction,
     Evidence,
     Finding,
     Mesh,
@@ -18,6 +17,8 @@ from hloscope.plugin import (
     Source,
     Specificity,
     as_written_alike,
+    direction_of,
+    every_entry,
     meshes,
 )
 
@@ -61,18 +62,16 @@ def _meshes(source: Source) -> tuple[Mesh, ...]:
 def _finding(comparison: Comparison, left: tuple[Mesh, ...], right: tuple[Mesh, ...]) -> Finding:
     alike = as_written_alike(comparison)
     before, after = _differing(left, right)
-    memory = comparison.memory
-    gap = (memory.total if memory else 0) or comparison.communication.wire_bytes.known
-    direction = Direction.WORSE if gap > 0 else Direction.BETTER if gap < 0 else Direction.NEUTRAL
+    entries, costs, sent = every_entry(comparison)
     return Finding(
         code="SHARD008",
         title=_title(before, after),
         confidence=Confidence.STRUCTURAL if alike else Confidence.SUSPECTED,
         specificity=Specificity.CAUSE,
-        direction=direction,
-        entries=tuple(range(len(memory.entries))) if alike and memory else (),
-        cost_entries=tuple(range(len(comparison.cost.entries))) if alike else (),
-        communication_entries=tuple(range(len(comparison.communication.changes))),
+        direction=direction_of(comparison, entries, costs, sent),
+        entries=entries if alike else (),
+        cost_entries=costs if alike else (),
+        communication_entries=sent,
         evidence=(
             Evidence("meshes", *(_texts(side) for side in (left, right))),
             Evidence("operations as written", *("the same" if alike else "not the same",) * 2),

@@ -24,9 +24,11 @@ from hloscope.plugin import (
     Role,
     Shape,
     Specificity,
+    TypesReach,
     View,
     array,
     changes,
+    every_entry,
     instructions,
     listed,
     logits,
@@ -34,6 +36,7 @@ from hloscope.plugin import (
     parse_op_name,
     scopes,
     sides,
+    types_reach,
     views,
 )
 
@@ -81,7 +84,8 @@ class Precision(Analyzer):
         """Wider values and 64-bit integers, in either direction."""
         lifted = _lifted(comparison, _FLOATS)
         for view in views(comparison):
-            computed = [*_computed(view, [each for each in lifted if _wider_here(view, each)])]
+            found = [each for each in lifted if _wider_here(view, each)]
+            computed = [*_computed(view, found, types_reach(view, _FLOATS))]
             yield from computed or _products_as_written(view)
         wide = [each for each in _lifted(comparison, _INTEGERS) if 64 in each.bits]
         for view in views(comparison):
@@ -116,37 +120,50 @@ def _wider_here(view: View, each: _Lifted) -> bool:
     return (each.bits[1] > each.bits[0]) == (view.name == "rhs")
 
 
-def _computed(view: View, lifted: Sequence[_Lifted]) -> Iterator[Finding]:
+_SPECIFICITY = {
+    TypesReach.NOWHERE: Specificity.SYMPTOM,
+    TypesReach.VALUES: Specificity.CAUSE,
+    TypesReach.EVERYTHING: Specificity.CAUSE,
+}
+
+
+def _computed(view: View, lifted: Sequence[_Lifted], reach: TypesReach) -> Iterator[Finding]:
     """One finding for each pair of types, of values that more than a scalar is computed in."""
     groups: dict[tuple[str, str], list[_Lifted]] = {}
     for each in lifted:
         groups.setdefault(each.types, []).append(each)
     for types, found in sorted(groups.items()):
         if any(_elements(view.instruction(_here(view, each)).shape) > 1 for each in found):
-            yield _computed_finding(view, types, found)
+            yield _computed_finding(view, types, found, reach)
 
 
 def _here(view: View, each: _Lifted) -> Ref:
     return each.rhs if view.name == "rhs" else each.lhs
 
 
-def _computed_finding(view: View, types: tuple[str, str], found: Sequence[_Lifted]) -> Finding:
+def _computed_finding(
+    view: View, types: tuple[str, str], found: Sequence[_Lifted], reach: TypesReach
+) -> Finding:
     refs = [_here(view, each) for each in found]
     first = _first(view, refs)
     about_logits = _softmax_types(view.comparison) == types
     arrays = len({(i.opcode, array(i.shape)) for i in map(view.instruction, refs)})
     name = _operation(first)
     worse = view.direction is Direction.WORSE
+    claims: tuple[tuple[int, ...], ...] = (_memory(view, refs), _cost(view, refs), ())
+    if reach is TypesReach.EVERYTHING and not _is_sent_alone(view, refs):
+        claims = every_entry(view.comparison)
     return Finding(
         code="PRE004" if about_logits else "PRE001",
         title=f"rhs computes the loss from logits in {types[1]}, lhs in {types[0]}"
         if about_logits
         else f"rhs computes in {types[1]} what lhs computes in {types[0]}, from {name} on",
         confidence=Confidence.STRUCTURAL,
-        specificity=Specificity.CAUSE,
+        specificity=_SPECIFICITY[reach],
         direction=view.direction,
-        entries=_memory(view, refs),
-        cost_entries=_cost(view, refs),
+        entries=claims[0],
+        cost_entries=claims[1],
+        communication_entries=claims[2],
         evidence=(
             Evidence("values of another width", *(f"{arrays} in {t}" for t in types)),
             *_product_evidence(view.comparison),
@@ -159,6 +176,22 @@ def _computed_finding(view: View, types: tuple[str, str], found: Sequence[_Lifte
         else (),
         **view.where([origin(view.module, first)]),
     )
+
+
+def _is_sent_alone(view: View, refs: Sequence[Ref]) -> bool:
+    """Whether arrays have another type only to be sent in it: made, sent, and cast back."""
+    flow = view.flow
+    items = (view.collective(change) for change in view.comparison.communication.changes)
+    sent = {item.ref for item in items if item is not None} & {*refs}
+    nodes = {node for ref in sent for node in flow.at.get(ref, ())}
+    near = {flow.origin(o) for node in nodes for o in flow.nodes[node].operands}
+    near |= nodes | {user for node in nodes for user in flow.users[node]}
+    arrays = {ref for ref in refs if _elements(view.instruction(ref).shape) > 1}
+    return bool(sent) and arrays <= {ref for node in near for ref in _refs(view, node)}
+
+
+def _refs(view: View, node: int) -> tuple[Ref, Ref]:
+    return view.flow.nodes[node].ref, view.flow.nodes[node].kernel
 
 
 def _softmax_types(comparison: Comparison) -> tuple[str, str] | None:

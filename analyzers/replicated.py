@@ -20,6 +20,8 @@ from hloscope.plugin import (
     View,
     as_written_alike,
     bytes_text,
+    direction_of,
+    every_entry,
     input_changes,
     listed,
     output_changes,
@@ -89,23 +91,16 @@ def _finding(rhs: View, code: str, changed: Sequence[LeafChange], *, everything:
     side = "input" if code == "SHARD001" else "output"
     entries = _of_leaves(rhs, side, changed)
     comparison = rhs.comparison
-    memory = comparison.memory
-    gap = sum(memory.entries[p].size for p in entries) if memory else 0
-    sent = comparison.communication.wire_bytes.known if everything else 0
-    direction = Direction.WORSE if (gap, sent) > (0, 0) else Direction.BETTER
-    if not gap and not sent:
-        direction = Direction.NEUTRAL
+    claims = every_entry(comparison) if everything else (entries, (), ())
     return Finding(
         code=code,
         title=_title(side, changed, rhs),
         confidence=Confidence.STRUCTURAL,
         specificity=Specificity.CAUSE if side == "input" else Specificity.MECHANISM,
-        direction=direction,
-        entries=tuple(range(len(memory.entries))) if everything and memory else entries,
-        cost_entries=tuple(range(len(comparison.cost.entries))) if everything else (),
-        communication_entries=tuple(range(len(comparison.communication.changes)))
-        if everything
-        else (),
+        direction=direction_of(comparison, *claims),
+        entries=claims[0],
+        cost_entries=claims[1],
+        communication_entries=claims[2],
         evidence=(
             *(Evidence(_name(c), _sharding(c.lhs), _sharding(c.rhs)) for c in changed[:4]),
             *_collectives(rhs, everything=everything),

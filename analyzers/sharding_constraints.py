@@ -13,7 +13,6 @@ from hloscope.plugin import (
     Comparison,
     Confidence,
     Constraint,
-    Direction,
     EnvironmentPart,
     Evidence,
     Finding,
@@ -21,6 +20,7 @@ from hloscope.plugin import (
     Specificity,
     View,
     constraints,
+    direction_of,
     frame_of,
     input_changes,
     listed,
@@ -142,16 +142,13 @@ def _finding(
     ambient = [d for d in comparison.environment or () if d.part in _AMBIENT]
     claims = [_claims(view) for view in (lacking, having)]
     entries, costs, sent = (tuple(dict.fromkeys((*a, *b))) for a, b in zip(*claims, strict=True))
-    memory = comparison.memory
-    gap: float = sum(memory.entries[p].size for p in entries) if memory else 0
-    gap = gap or comparison.communication.wire_bytes.known
     sure = lost and not input_changes(comparison, "sharding", "mesh")
     return Finding(
         code="SHARD004",
         title=_title(missing, instead, lost=lost, ambient=bool(ambient)),
         confidence=Confidence.STRUCTURAL if sure else Confidence.SUSPECTED,
         specificity=Specificity.CAUSE,
-        direction=_direction(gap),
+        direction=direction_of(comparison, entries, costs, sent),
         entries=entries,
         cost_entries=costs,
         communication_entries=sent,
@@ -166,12 +163,6 @@ def _finding(
         remedies=_remedies(lost=lost, ambient=bool(ambient)),
         **having.where(frame_of(having.written, c.node) for c in missing),
     )  # fmt: skip
-
-
-def _direction(gap: float) -> Direction:
-    if not gap:
-        return Direction.NEUTRAL
-    return Direction.WORSE if gap > 0 else Direction.BETTER
 
 
 _AMBIENT = (EnvironmentPart.MESH, EnvironmentPart.AXIS_RULES)

@@ -104,6 +104,8 @@ from hloscope.queries.ledgers import (
     communication_of,
     cost_entries,
     cost_of,
+    direction_of,
+    every_entry,
     memory_entries,
     memory_of,
 )
@@ -119,6 +121,7 @@ from hloscope.queries.loops import (
     slot_behind,
     stacks,
 )
+from hloscope.queries.reach import TypesReach, types_reach
 from hloscope.queries.shardings import Constraint, Mesh, constraints, meshes, shards
 from hloscope.queries.sides import (
     Side,
@@ -232,6 +235,7 @@ __all__ = [
     "StackFrame",
     "Stage",
     "Target",
+    "TypesReach",
     "Value",
     "Verdict",
     "View",
@@ -251,6 +255,8 @@ __all__ = [
     "count_text",
     "counts",
     "depends_on",
+    "direction_of",
+    "every_entry",
     "executions",
     "flow",
     "format_shape",
@@ -283,6 +289,7 @@ __all__ = [
     "stacks",
     "state_path",
     "trip_count",
+    "types_reach",
     "unrolled",
     "users",
     "views",

@@ -14,6 +14,7 @@ from hloscope.model.finding import (
     Finding,
     Metric,
     Shared,
+    Specificity,
 )
 from hloscope.model.units import Maybe, Measured, Missing
 
@@ -40,8 +41,9 @@ def settle(
 ) -> tuple[tuple[Finding, ...], Mapping[Metric, Maybe[Account]]]:
     """Gives each ledger entry to one finding, and counts what each has then.
 
-    An entry goes to the strongest of those that claim it: the surer one, then the more specific,
-    then the one with more at stake (device memory, then bytes moved, sent, FLOPs), then by code.
+    An entry goes to the strongest of those that claim it: a cause, even a suspected one, before a
+    symptom; then the surer one, then the more specific, then the one with more at stake (device
+    memory, then bytes moved, sent, FLOPs), then by code.
     The others keep their evidence and say whom they share the entry with.
 
     What all findings together then hold beyond the gap is taken off the weakest ones' claims (see
@@ -114,6 +116,7 @@ def _kept(finding: Finding, keep: Callable[[str, int], bool]) -> Finding:
 def _strength(finding: Finding, ledgers: Mapping[Metric, _Ledger]) -> tuple[object, ...]:
     stakes = [-abs(_sum(_figures(finding, metric, ledgers))) for metric in Metric]
     return (
+        finding.specificity is Specificity.SYMPTOM,
         _SUREST.index(finding.confidence),
         -finding.specificity,
         *stakes,

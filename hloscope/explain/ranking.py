@@ -5,31 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from hloscope.model.comparison import Comparison
-from hloscope.model.cost import Quantity
-from hloscope.model.finding import Claim, Confidence, Direction, Finding, Metric
+from hloscope.model.finding import (
+    WEIGHTS,
+    Claim,
+    Confidence,
+    Direction,
+    Finding,
+    Metric,
+    Specificity,
+)
+from hloscope.queries.ledgers import totals
 
-# how much a share of a side's total counts, by metric: memory is what a program fails for, and
-# work that is done twice mostly shows as traffic too
-_WEIGHTS = {Metric.BYTES: 4, Metric.MOVED: 2, Metric.SENT: 2, Metric.FLOPS: 1}
 # a suspicion comes after what is sure, unless it has twice as much at stake
 _SUSPECTED = 0.5
+# what only says what happened comes after what says why, unless that explains next to nothing
+_SYMPTOM = 0.1
 
 
 def ranked(comparison: Comparison, findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Findings, what to look at first first.
 
     First come differences outside the program (`Finding.first`). The rest go by what they claim, as
-    a share of the larger side's total in each metric, device memory counting most; of equal ones
+    a share of the larger side's total in each metric, device memory counting most, suspicions and
+    symptoms less; of equal ones
     what holds more beyond the gap first, then the more specific, what got worse before what got
     better, then by code.
     """
-    totals = _totals(comparison)
+    whole = totals(comparison)
 
     def key(finding: Finding) -> tuple[object, ...]:
         return (
             not finding.first,
-            -_weight(finding, finding.claim, totals),
-            -_weight(finding, finding.held, totals),
+            -_weight(finding, finding.claim, whole),
+            -_weight(finding, finding.held, whole),
             -finding.specificity,
             finding.direction is Direction.BETTER,
             finding.code,
@@ -39,23 +47,11 @@ def ranked(comparison: Comparison, findings: Iterable[Finding]) -> tuple[Finding
     return tuple(sorted(findings, key=key))
 
 
-def _weight(finding: Finding, claim: Claim, totals: Mapping[Metric, float]) -> float:
+def _weight(finding: Finding, claim: Claim, whole: Mapping[Metric, float]) -> float:
     share = sum(
-        weight * abs(claim.known(metric)) / totals[metric]
-        for metric, weight in _WEIGHTS.items()
-        if totals[metric]
+        weight * abs(claim.known(metric)) / whole[metric]
+        for metric, weight in WEIGHTS.items()
+        if whole[metric]
     )
-    return share * (_SUSPECTED if finding.confidence is Confidence.SUSPECTED else 1)
-
-
-def _totals(comparison: Comparison) -> dict[Metric, float]:
-    """The larger side's total of each metric."""
-    memory, cost = comparison.memory, (comparison.cost.lhs, comparison.cost.rhs)
-    sent = (comparison.communication.lhs, comparison.communication.rhs)
-    moved = (Quantity.BYTES_READ, Quantity.BYTES_WRITTEN)
-    return {
-        Metric.BYTES: max(memory.lhs.total, memory.rhs.total) if memory else 0,
-        Metric.MOVED: max(sum(side.totals[q].known for q in moved) for side in cost),
-        Metric.SENT: max(side.wire_bytes.known for side in sent),
-        Metric.FLOPS: max(side.totals[Quantity.FLOPS].known for side in cost),
-    }
+    share *= _SUSPECTED if finding.confidence is Confidence.SUSPECTED else 1
+    return share * (_SYMPTOM if finding.specificity is Specificity.SYMPTOM else 1)

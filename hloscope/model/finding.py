@@ -50,6 +50,15 @@ class Metric(StrEnum):
     SECONDS = "seconds"  # of one step, one kernel after the other
 
 
+WEIGHTS: Mapping[Metric, int] = {
+    Metric.BYTES: 4,
+    Metric.MOVED: 2,
+    Metric.SENT: 2,
+    Metric.FLOPS: 1,
+}
+"""How much a share of a side's total counts, by metric: memory is what a program fails for, and
+work that is done twice mostly shows as traffic too."""
+
 NOT_CLAIMED = Missing("not worked out yet")
 
 

@@ -196,23 +196,35 @@ def frame_of(found: Dataflow, node: int) -> StackFrame | None:
     return hlo.origin(found.module, found.instruction(node))
 
 
-def as_written_alike(comparison: Comparison) -> bool:
+def as_written_alike(comparison: Comparison, *, types: bool = True) -> bool:
     """Whether the two programs do the same, as written, apart from how arrays are partitioned.
 
     Their operations are counted, by opcode, type and extents and by the loop depth they stand at;
-    constraints are left out. `False` where a side does not have the module before optimization.
+    constraints are left out; without `types`, so are types, casts and constants, which a cast of
+    them can make again. `False` where a side does not have the module before optimization.
     """
     if comparison.lhs.before is None or comparison.rhs.before is None:
         return False
     left, right = (
-        _operations(flow(side)) for side in (comparison.lhs.before, comparison.rhs.before)
+        _operations(flow(side), types) for side in (comparison.lhs.before, comparison.rhs.before)
     )
     return left == right
 
 
-def _operations(found: Dataflow) -> Counter[tuple[str, str, tuple[int, ...], int]]:
+def _operations(found: Dataflow, types: bool) -> Counter[tuple[str, str, tuple[int, ...], int]]:
+    left_out = {"", "Sharding"} if types else {"", "Sharding", "convert", "constant"}
     return Counter(
-        (opcode, node.shape.dtype, node.shape.dims, len(node.loops))
+        (opcode, node.shape.dtype if types else "", node.shape.dims, len(node.loops))
         for number, node in enumerate(found.nodes)
-        if (opcode := found.opcode(number)) and opcode != "Sharding"
+        if (opcode := found.opcode(number)) not in left_out
+    )
+
+
+def written_types(view: View) -> Counter[str]:
+    """How many operations give each type, as this side was written."""
+    found = view.written
+    return Counter(
+        node.shape.dtype
+        for number, node in enumerate(found.nodes)
+        if found.opcode(number) not in ("", "Sharding")
     )
