@@ -7,10 +7,11 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from hloscope.errors import HloscopeError
+from hloscope.gate.causing import cause_of
 from hloscope.gate.surrounding import changes_text, environment_changes
 from hloscope.model.comparison import Comparison, EnvironmentDifference
 from hloscope.model.finding import Direction as Better
-from hloscope.model.finding import Explanation, Finding
+from hloscope.model.finding import Finding
 from hloscope.model.gate import (
     Allowance,
     Baseline,
@@ -26,9 +27,6 @@ from hloscope.model.gate import (
 from hloscope.model.units import Measured, Missing
 
 UPDATE = "hloscope gate --update {name}"
-
-# other revisions of the source are what a gate compares, so they explain nothing
-_OTHER_SOURCES = "ENV005"
 
 
 def judge(
@@ -58,7 +56,7 @@ def judge(
         *_findings(gated, comparison),
     ]
     regressed = any(check.status is Status.REGRESSED for check in checks)
-    cause = _cause(comparison.explanation) if regressed and comparison is not None else ""
+    cause = cause_of(comparison, checks) if regressed and comparison is not None else ""
     return Judgement(
         gated=gated, checks=tuple(checks), cause=cause, comparison=comparison, seconds=seconds
     )
@@ -251,12 +249,3 @@ def _is_forbidden(finding: Finding, patterns: tuple[str, ...]) -> bool:
     return finding.direction is not Better.BETTER and any(
         fnmatchcase(finding.code, pattern) for pattern in patterns
     )
-
-
-def _cause(explanation: Explanation) -> str:
-    worse = [
-        finding
-        for finding in explanation.findings
-        if finding.direction is not Better.BETTER and finding.code != _OTHER_SOURCES
-    ]
-    return f"{worse[0].title} ({worse[0].code})" if worse else ""

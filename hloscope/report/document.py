@@ -94,9 +94,12 @@ class Document:
     Attributes:
       closing: said once more after the last section where a reader sees the end of a long text
         first.
+      one_line: whether the headline stays on one line however long it is, for logs that people
+        and programs read line by line.
     """
 
     headline: Note
     lead: tuple[Note, ...]
     sections: tuple[Section, ...]
     closing: Section | None = None
+    one_line: bool = False

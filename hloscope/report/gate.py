@@ -28,6 +28,7 @@ def gate_document(report: GateReport) -> Document:
         headline=_headline(report),
         lead=tuple(_lead(report)),
         sections=tuple(_section(judgement) for judgement in worst),
+        one_line=True,
     )
 
 

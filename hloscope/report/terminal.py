@@ -29,7 +29,7 @@ _SCREEN = 40
 def render(document: Document, console: Console) -> None:
     """Prints a document; colour is the console's business."""
     with console.capture() as captured:
-        console.print(_text(document.headline, bold=True))
+        console.print(_text(document.headline, bold=True), soft_wrap=document.one_line)
         for note in document.lead:
             console.print(_text(note))
         for section in document.sections:
