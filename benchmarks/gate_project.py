@@ -199,7 +199,7 @@ class Edit(NamedTuple):
             return code == 0
         first = re.findall(r"\b[A-Z]{2,5}\d{3}\b", line)[:1]
         named = any(each.startswith(self.codes) for each in first)
-        return code == 1 and (named or any(words in line for words in self.codes))
+        return code == 1 and (named or any(" " in words and words in line for words in self.codes))
 
 
 def edit(name: str, file: str, old: str, new: str, *codes: str) -> Edit:

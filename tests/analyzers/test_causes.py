@@ -18,6 +18,7 @@ from analyzers.hoisted_gather import HoistedGather
 from analyzers.kv_cache import KvCache
 from analyzers.loop_outputs import LoopOutputs
 from analyzers.mesh import Meshes
+from analyzers.outputs import Outputs
 from analyzers.padding import Padding
 from analyzers.replicated import Replicated
 from analyzers.resharding import Resharding
@@ -36,8 +37,8 @@ ANALYZER: dict[str, type[Analyzer]] = {
     code: analyzer
     for analyzer in (
         Accumulation, AttentionScores, CarryCopies, Collectives, Copies, Fusions,
-        HoistedGather, KvCache, LoopOutputs, Meshes, Padding, Replicated, Resharding, Residuals,
-        Scatter, ShardingConstraints, Unrolled,
+        HoistedGather, KvCache, LoopOutputs, Meshes, Outputs, Padding, Replicated, Resharding,
+        Residuals, Scatter, ShardingConstraints, Unrolled,
     )
     for code in analyzer.codes
 }  # fmt: skip
@@ -66,6 +67,7 @@ WORSE = marked(
     shown("COLL004", "axes", "sharded:reduced", "sharded:reduced?axes=a%2Bb"),
     shown("COLL005", "wide", "sharded:reduced", "sharded:reduced?wide=true", TPU),
     shown("COLL007", "every", "sharded:summed", "sharded:summed?every=true"),
+    shown("OUT001", "value", "training:stack", "training:stack?gives=value"),
     shown("DUS001", "mapped", "kernels:written", "kernels:written?mapped=true"),
     shown("DUS001", "loops", "kernels:written", "kernels:written?mapped=true", TPU),
     shown("ATT001", "whole", "kernels:attention?blocks=8", "kernels:attention"),
@@ -105,6 +107,8 @@ SILENT = {
     "FUS001": ("kernels:chain", "kernels:chain?tail=sin"),
     "COLL001": ("sharded:reduced", "sharded:reduced?size=512"),
     "COLL007": ("sharded:summed", "sharded:summed?turns=8"),
+    # the same results under other names
+    "OUT001": ("training:stack?gives=value", "training:stack?gives=named"),
     # a position for each row of a batch on both sides
     "DUS001": ("kernels:written?mapped=true", "kernels:written?mapped=true&length=512"),
     # a loss over a vocabulary has an exponential between products as well

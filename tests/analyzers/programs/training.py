@@ -12,7 +12,7 @@ POLICIES = {
 }
 
 
-def stack(_devices, remat="none", scan=True, layers=4, width=64, rows=256, pad=0):
+def stack(_devices, remat="none", scan=True, layers=4, width=64, rows=256, pad=0, gives="grad"):
     """Layers of two products and a nonlinearity; what the backward pass recomputes is chosen."""
 
     def layer(x, w):
@@ -36,7 +36,14 @@ def stack(_devices, remat="none", scan=True, layers=4, width=64, rows=256, pad=0
         },
         jax.ShapeDtypeStruct((rows, width), jnp.float32),
     )
-    return Program(function=jax.grad(forward), args=args)
+    with_value = jax.value_and_grad(forward)
+
+    def named(*given):
+        value, grads = with_value(*given)
+        return {"loss": value, "slopes": grads}
+
+    functions = {"grad": jax.grad(forward), "value": with_value, "named": named}
+    return Program(function=functions[gives], args=args)
 
 
 def step(_devices, parts=1, grads=False, layers=3, width=64, rows=256):
