@@ -23,7 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from itertools import pairwise
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -158,12 +158,16 @@ def real(name: str, specs: tuple[str, str], target: str) -> Row:
 
 
 def growth(rows: list[Row]) -> None:
-    """How time grows with the size."""
-    for (size, seconds, _), (larger, longer, _) in pairwise(rows):
+    """How time grows with the size: each row against the one that is nearest to a fourth of it."""
+    for place, (larger, longer, _) in enumerate(rows[1:], start=1):
+        size, seconds, _ = min(rows[:place], key=lambda row: abs(log(4 * row[0] / larger)))
         grown, factor = longer / seconds, larger / size
-        allowed = LIMIT_GROWTH * factor / 4
+        allowed = LIMIT_GROWTH ** log(factor, 4)
         word = "within" if grown <= allowed else "OVER"
-        print(f"{factor:.1f} times the size takes {grown:.1f} times as long ({word} {allowed:.1f})")
+        print(
+            f"{larger:,} instructions, {factor:.1f} times the size, take {grown:.1f} times as long"
+            f" ({word} {allowed:.1f})"
+        )
 
 
 def limits(rows: list[Row]) -> None:
@@ -188,13 +192,15 @@ def main() -> None:
     given = parser.parse_args()
     print(HEADER)
     rows = made(given.target, [int(n) for n in given.sizes.split(",") if n])
-    others = []
+    unrolled: list[Row] = []
+    others: list[Row] = []
     for count in (int(n) for n in given.layers.split(",") if n):
         specs = [UNROLLED.format(stack=stack, layers=count) for stack in ("linen", "nnx")]
-        others.append(real(f"gpt3-tiny, {count} layers", (specs[0], specs[1]), given.target))
+        unrolled.append(real(f"gpt3-tiny, {count} layers", (specs[0], specs[1]), given.target))
     others += [real(Path(one).stem, (one, other), given.target) for one, other in given.pair]
     growth(rows)
-    limits(rows + others)
+    growth(unrolled)
+    limits([*rows, *unrolled, *others])
 
 
 if __name__ == "__main__":

@@ -173,17 +173,26 @@ class Boundaries:
             mine, others = _parameters(lhs, left), _parameters(rhs, right)
             if len(mine) == len(others) == 1:
                 self._pair_if_free(mine[0], others[0])
-        open_in = {
-            self.owners_left[n] for n in self._open(lhs, self.owners_left, self.partners.forward)
-        }
-        for left in reversed(lhs.order):
-            if left >= lhs.count or self.owners_left[left] not in open_in:
-                continue
+        for left in self._readers():
             right = self.partners.forward[left]
             if right < 0 or right >= rhs.count:
                 continue
             for a, b in zip(_operands(lhs, left), _operands(rhs, right), strict=False):
                 self._pair_if_free(a, b)
+
+    def _readers(self) -> list[int]:
+        """Instructions of lhs that read a wire or wrapper without partner, last first."""
+        lhs, owners = self.partners.lhs, self.owners_left
+        waiting: dict[int, set[int]] = defaultdict(set)  # by computation, places in it
+        for node in self._open(lhs, owners, self.partners.forward):
+            waiting[owners[node]].add(node - lhs.offsets[owners[node]])
+        found = {
+            lhs.offsets[number] + place
+            for number, places in waiting.items()
+            for place, ins in enumerate(lhs.module.computations[number].instructions)
+            if not places.isdisjoint(ins.operands)
+        }
+        return [node for node in reversed(lhs.order) if node in found]
 
     def _pair_if_free(self, left: int, right: int) -> None:
         lhs, rhs = self.partners.lhs, self.partners.rhs

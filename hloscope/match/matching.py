@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import repeat
+
 from hloscope.match.assign import assign_rest
 from hloscope.match.boundaries import Boundaries
 from hloscope.match.called import pair_called
@@ -75,7 +77,7 @@ def _result(partners: Partners, groups: tuple[Group, ...]) -> Pairing:
 
 def _refs(side: CanonicalModule) -> list[Ref]:
     return [
-        Ref(number, k)
+        ref
         for number, computation in enumerate(side.module.computations)
-        for k in range(len(computation.instructions))
+        for ref in map(Ref, repeat(number), range(len(computation.instructions)))
     ]
