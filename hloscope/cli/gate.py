@@ -108,12 +108,20 @@ def _found(start: Path) -> Path:
     for folder in (start, *start.parents):
         for name in FILES:
             path = folder / name
-            if path.is_file() and (name == FILES[0] or "[tool.hloscope" in path.read_text("utf-8")):
+            if path.is_file() and (name == FILES[0] or _has_a_gate(path)):
                 return path.relative_to(start) if folder == start else path
     raise HloscopeError(
         f"no gate is configured in '{start}' or above it",
         remedy="write [tool.hloscope.programs.NAME] into pyproject.toml, see docs/gate.md",
     )
+
+
+def _has_a_gate(pyproject: Path) -> bool:
+    """Whether a file has the table; one that cannot be read counts, for the error to name it."""
+    try:
+        return "[tool.hloscope" in pyproject.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return True
 
 
 def chosen(policy: Policy, names: Sequence[str]) -> tuple[Gated, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from hloscope.model.gate import (
     ToolchainBudget,
     Waiver,
 )
+from hloscope.store.baselines import folder_of
 
 T = TypeVar("T")
 
@@ -91,8 +92,7 @@ class _Table:
         value = self.values.pop(key, default)
         if value is None:
             raise self.refuse(f"'{key}' is missing", f"add {key} = ...")
-        # TOML's true is no number, and Python's is
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        if not isinstance(value, kind) or isinstance(value, _MISTAKEN_FOR.get(kind, bool)):
             raise self.refuse(f"'{value}' is no {_NAMES.get(kind, kind.__name__)}", "", key)
         return value
 
@@ -129,6 +129,8 @@ class _Table:
             raise self.refuse(f"unknown key '{key}'", "see docs/gate.md for what there is")
 
 
+# what Python takes for a type and TOML does not: true for a number, a time of day for a date
+_MISTAKEN_FOR: Mapping[type, type] = {bool: _Table, datetime.date: datetime.datetime}
 _NAMES = {str: "string", dict: "table", list: "list", bool: "boolean", datetime.date: "date"}
 
 
@@ -158,7 +160,24 @@ def _policy(table: _Table, file: str) -> Policy:
         raise table.refuse(
             "no program is gated", '[tool.hloscope.programs.NAME] with program = "package:factory"'
         )
+    _check_folders(table, gated)
     return Policy(file=file, baselines=baselines, series=series, programs=gated, waivers=waivers)
+
+
+def _check_folders(table: _Table, programs: Iterable[Gated]) -> None:
+    """Refuses names and targets that one folder would be kept for twice, or none."""
+    seen: dict[str, str] = {}
+    for gated in programs:
+        folder = folder_of(gated.name, gated.target)
+        if not gated.name.strip("."):
+            raise table.refuse(f"'{gated.name}' names no folder", "another name", "programs")
+        if folder in seen:
+            raise table.refuse(
+                f"'{seen[folder]}' and '{gated.name}' would share the baseline folder '{folder}'",
+                "another name, and each target once",
+                "programs",
+            )
+        seen[folder] = gated.name
 
 
 def _is_table(table: _Table, found: object) -> bool:

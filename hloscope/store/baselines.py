@@ -29,6 +29,11 @@ _KEPT = (
 _NOT_IN_A_NAME = re.compile(r"[^\w.\-]+")
 
 
+def folder_of(name: str, target: str) -> str:
+    """The folder of one program's baselines on one target, below the root."""
+    return "/".join(_NOT_IN_A_NAME.sub("-", part) for part in (name, target))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baselines:
     """A folder of baselines, here or behind a URL.
@@ -54,7 +59,7 @@ class Baselines:
             raise HloscopeError("no baseline", where=where, remedy=f"hloscope gate --update {name}")
         try:
             found = from_json(Baseline, json.loads(data))
-        except (RecordError, ValueError) as error:
+        except (RecordError, ValueError, RecursionError) as error:
             raise HloscopeError(
                 f"the baseline is damaged: {error}",
                 where=where,
@@ -113,8 +118,7 @@ class Baselines:
             location.write(self._path(name, baseline.target, file), data)
 
     def _path(self, name: str, target: str, file: str) -> str:
-        parts = (name, target, self.series)
-        return "/".join([*(_NOT_IN_A_NAME.sub("-", part) for part in parts if part), file])
+        return "/".join(part for part in (folder_of(name, target), self.series, file) if part)
 
 
 def _slim(capture: Capture) -> Capture:

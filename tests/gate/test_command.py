@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -170,6 +171,126 @@ def test_a_program_that_does_not_import(project: Project) -> None:
     assert code == 2
     assert _flat(text).startswith("CANNOT DECIDE step on cpu:1: capture: ")
     assert "no_such_module" in text
+
+
+@pytest.mark.parametrize(
+    ("breaking", "options", "said"),
+    [
+        ("os.kill(os.getpid(), signal.SIGKILL)", [], "killed"),
+        ("os._exit(3)", [], "ended with code 3"),
+        ("time.sleep(600)", ["--timeout", "4"], "4 s"),
+        ("raise MemoryError", [], "MemoryError"),
+    ],
+    ids=["out of memory", "gone", "timeout", "raises"],
+)
+def test_a_capture_that_is_ended(
+    project: Project, breaking: str, options: list[str], said: str
+) -> None:
+    """The kernel ends a process that has taken all memory as SIGKILL does."""
+    _edit(project.program, "def step(devices):", f"def step(devices):\n    {breaking}")
+    _edit(project.program, "import jax\n", "import os, signal, time\nimport jax\n")
+    code, text = project.run(*options)
+    assert code == 2
+    assert _flat(text).startswith("CANNOT DECIDE step on cpu:1: capture: ")
+    assert said in _flat(text)
+    assert "Try: " in _flat(text)
+    assert "Traceback" not in text
+    # nor does an update write half of anything
+    before = {path: path.read_bytes() for path in project.record.parent.iterdir()}
+    code, text = project.run("--update", *options)
+    assert code == 2
+    assert {path: path.read_bytes() for path in project.record.parent.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (":step", ":steps", "has no 'steps'"),
+        (":step", "x:step", "no module"),
+        (":step", ":step?n=3", "n"),
+        ("cpu:1", "cpu:0", "cpu:0"),
+        ("cpu:1", "tpu:v9:2x2", "v9"),
+        ("step]", "step]\nxla_flags.xla_no_such_flag = 1", "xla_no_such_flag"),
+        ('"train', '"here.txt#', "here.txt"),
+    ],
+    ids=["factory", "module", "option", "target", "chip", "flag", "file"],
+)
+def test_a_program_that_cannot_be_captured(project: Project, old: str, new: str, said: str) -> None:
+    _edit(Path("hloscope.toml"), old, new)
+    for record in Path("baselines/step").iterdir():  # another target has one of its own
+        shutil.copytree(record, f"baselines/step/{'tpu-v9-2x2' if 'v9' in new else 'cpu-0'}")
+    code, text = project.run()
+    assert code == 2
+    assert _flat(text).startswith("CANNOT DECIDE step on ")
+    assert said in _flat(text)
+    assert "Try: " in _flat(text)
+    assert "Traceback" not in text
+
+
+def test_a_side_that_is_no_capture(project: Project) -> None:
+    Path("a.hlo").write_text("HloModule m\n\nENTRY e {\n  ROOT p = f32[8] parameter(0)\n}\n")
+    _edit(Path("hloscope.toml"), f"train_{project.folder.name}:step", "a.hlo")
+    code, text = project.run()
+    assert code == 2
+    assert "'a.hlo' is no capture" in _flat(text)
+
+
+@pytest.mark.parametrize(
+    ("breaking", "said"),
+    [
+        (lambda module: module.write_bytes(b"no zip"), "the baseline's module is no capture"),
+        (lambda module: module.write_bytes(module.read_bytes()[:999]), "the baseline's module: "),
+        (lambda module: (module.unlink(), module.mkdir()), "is a directory"),
+    ],
+    ids=["no zip", "cut off", "folder"],
+)
+def test_a_baseline_whose_module_is_damaged(
+    project: Project, breaking: Callable[[Path], object], said: str
+) -> None:
+    breaking(project.record.parent / "module.hloscope")
+    _edit(project.program, "DONATE = (0,)", "DONATE = ()")
+    code, text = project.run()
+    assert code == 2
+    assert said in _flat(text)
+    assert "restore it" in _flat(text) or "make it readable" in _flat(text)
+
+
+@pytest.mark.parametrize(
+    ("breaking", "said"),
+    [
+        (lambda record: _edit(record, '"schema": 1', '"schema": 99'), "baseline of schema 99"),
+        (lambda record: record.write_bytes(b"\xff\xfe"), "the baseline is damaged"),
+        (lambda record: record.write_text("[" * 100_000), "the baseline is damaged"),
+        (lambda record: (record.unlink(), record.mkdir()), "is a directory"),
+    ],
+    ids=["newer", "bytes", "deep", "folder"],
+)
+def test_a_baseline_that_cannot_be_read(
+    project: Project, breaking: Callable[[Path], object], said: str
+) -> None:
+    breaking(project.record)
+    code, text = project.run()
+    assert code == 2
+    assert said in _flat(text)
+
+
+def test_an_analyzer_that_fails(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("lost")
+
+    monkeypatch.setattr("analyzers.donation.Donation.analyze", fail)
+    _edit(project.program, "for k in range(4)", "for k in range(3)")
+    code, text = project.run()
+    assert code == 2
+    assert "analyzer 'donation' failed: " in _flat(text)
+
+
+def test_baselines_that_cannot_be_written(project: Project) -> None:
+    Path("elsewhere").write_text("")
+    _edit(Path("hloscope.toml"), 'target = "cpu:1"', 'target = "cpu:1"\nbaselines = "elsewhere"')
+    code, text = project.run("--update")
+    assert code == 2
+    assert "cannot make folder 'elsewhere/step/cpu-1'" in text
 
 
 def test_another_environment(project: Project) -> None:
