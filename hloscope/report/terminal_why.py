@@ -9,7 +9,8 @@ from hloscope.report.document import Reason, Why
 from hloscope.report.names import cut
 
 # what a reader takes in at a glance
-LINES = 5
+LINES = 7
+SPARE = 2  # of them for findings that need more than a line: what is cut off may be the cause itself
 _LEAST_TEXT = 20  # columns
 
 
@@ -17,7 +18,7 @@ def why_lines(why: Why, width: int) -> tuple[str, ...]:
     """At most `LINES` lines: reasons, what is left, the next command (which may be wider)."""
     kept = bool(why.rest or why.hidden or len(why.reasons) > 1) + bool(why.command)
     columns = _columns(why.reasons)
-    shown = why.reasons[: LINES - kept]
+    shown = why.reasons[: LINES - kept - SPARE]
     room = LINES - kept - len(shown)
     lines: list[str] = []
     for reason in shown:
