@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner
+from fsspec.implementations.memory import MemoryFileSystem
 
 from hloscope.cli import cli
 from hloscope.errors import HloscopeError
@@ -291,6 +292,32 @@ def test_baselines_that_cannot_be_written(project: Project) -> None:
     code, text = project.run("--update")
     assert code == 2
     assert "cannot make folder 'elsewhere/step/cpu-1'" in text
+
+
+def test_baselines_behind_a_url(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"memory://{project.folder.name}/baselines"
+    _edit(Path("hloscope.toml"), 'target = "cpu:1"', f'target = "cpu:1"\nbaselines = "{url}"')
+    code, text = project.run()
+    assert code == 2
+    assert f"{url}/step/cpu-1/baseline.json: no baseline" in _flat(text)
+    assert project.run("--update")[0] == 0
+    assert project.run()[0] == 0
+    _edit(project.program, "DONATE = (0,)", "DONATE = ()")
+    code, text = project.run()
+    assert code == 1
+    assert text.startswith("REGRESSED step on cpu:1: rhs does not donate w")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("no access")
+
+    for method, arguments in (("cat_file", ()), ("pipe_file", ("--update",))):
+        with monkeypatch.context() as patch:
+            patch.setattr(MemoryFileSystem, method, refuse)
+            code, text = project.run(*arguments)
+        assert code == 2
+        assert f"cannot reach '{url}/step/cpu-1/" in _flat(text)
+        assert "RuntimeError: no access" in _flat(text)
+        assert "check address and network" in _flat(text)
 
 
 def test_another_environment(project: Project) -> None:
