@@ -13,6 +13,7 @@ from hloscope.attribute.memory_schedule import Schedule
 from hloscope.attribute.memory_values import Values
 from hloscope.attribute.module_path import ModulePath, ModulePaths
 from hloscope.errors import HloscopeError
+from hloscope.hlo.arguments import tupled_arguments
 from hloscope.hlo.state_path import state_path
 from hloscope.model.buffers import Allocation, BufferAssignment
 from hloscope.model.capture import Leaf, MemoryFigures
@@ -132,6 +133,7 @@ class _Builder:
         self.outputs = {leaf.parameter: leaf for leaf in outputs if leaf.parameter is not None}
         given = {number: leaf.path for number, leaf in self.inputs.items()}
         self.paths = paths or ModulePaths(module, given)
+        self.tupled = tupled_arguments(module) is not None
         self.notes: list[str] = []
         own = [a for a in buffers.allocations if a.color == space]
         self.allocations = [a for a in own if not a.is_thread_local]
@@ -198,12 +200,18 @@ class _Builder:
             return rest(Category.UNATTRIBUTED, f"allocation {allocation.number}", allocation.size,
                         allocation.number)  # fmt: skip
         value = self._spokesman(members, allocation)
-        number = allocation.parameter_number if allocation.is_entry_parameter else None
+        number = self._parameter(allocation) if allocation.is_entry_parameter else None
         leaf = self.inputs.get(number) if number is not None else None
         leaf = leaf or next((self.outputs[n] for n in outputs if n in self.outputs), None)
         place = Place(allocation.size, allocation.number, 0)
         entry = self._entry(category, value, members, place, leaf)
         return replace(entry, parameter=number, outputs=tuple(outputs))
+
+    def _parameter(self, allocation: Allocation) -> int | None:
+        """Which argument it holds: of a tuple of all arguments, which element; not its table."""
+        if not self.tupled:
+            return allocation.parameter_number
+        return next(iter(allocation.parameter_shape_index), None)
 
     def _spokesman(self, members: Sequence[Value], allocation: Allocation) -> Value:
         """The value that a lasting allocation is there for."""

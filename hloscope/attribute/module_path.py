@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hloscope import hlo
 from hloscope.attribute.cost_shapes import leaf_bytes
+from hloscope.hlo.arguments import tupled_arguments
 from hloscope.hlo.state_path import state_path
 from hloscope.model.canonical import Ref
 from hloscope.model.hlo import Instruction, Metadata, Module, StackFrame
@@ -55,6 +56,7 @@ class ModulePaths:
     Args:
       module: the module.
       given: tree paths of the entry's parameters by number, from a capture; op_names otherwise.
+        Where the entry takes one tuple of all arguments, those of its elements.
     """
 
     def __init__(self, module: Module, given: Mapping[int, str] | None = None) -> None:
@@ -185,8 +187,12 @@ class ModulePaths:
 
     def _given_states(self, entry: int) -> dict[int, States]:
         found: dict[int, States] = {}
-        for instruction in self.module.computations[entry].instructions:
-            if instruction.opcode == "parameter":
+        tupled = tupled_arguments(self.module)
+        for place, instruction in enumerate(self.module.computations[entry].instructions):
+            if place == tupled:
+                paths = ((n, state_path(text)) for n, text in self._given.items())
+                found[instruction.parameter] = {(n,): path for n, path in paths if path}
+            elif instruction.opcode == "parameter":
                 text = self._given.get(instruction.parameter) or instruction.metadata.op_name
                 path = state_path(text)
                 found[instruction.parameter] = {(): path} if path else _NONE

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from hloscope.hlo.arguments import element_shardings
 from hloscope.model.canonical import Label, NodeKind
 from hloscope.model.hlo import Instruction, Layout, Literal, Module, Shape
-from hloscope.normalize.arguments import element_shardings
 from hloscope.normalize.combined import unordered, without_positions
 from hloscope.normalize.passes import PASSES, Place, Rewrite
 from hloscope.normalize.wiring import Wiring

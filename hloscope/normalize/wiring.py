@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from hloscope.hlo.arguments import tupled_arguments
 from hloscope.model.canonical import NodeKind
 from hloscope.model.hlo import Instruction, Module, Shape
-from hloscope.normalize.arguments import tupled_arguments
 from hloscope.normalize.combined import Combined, combined_collectives
 from hloscope.normalize.dead import dead_elements
 from hloscope.normalize.inlining import inlined_callees

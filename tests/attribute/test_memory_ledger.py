@@ -266,3 +266,37 @@ def test_nnx_buffers_have_module_paths_too(corpus: Path) -> None:
     assert placed / sum(e.size for e in held) > 0.99
     assert ledger.unplaced == sum(1 for e in held if not e.path) < 0.08 * len(held)
     assert Counter(e.path_source for e in held)[PathSource.STATE] >= 128
+
+
+def test_arguments_in_one_tuple_are_told_apart() -> None:
+    table = Shape("tuple", elements=(F32, F32))
+    instructions = (
+        Instruction("t", 0, "parameter", table, parameter=0),
+        Instruction("e", 1, "get-tuple-element", F32, (0,), attrs=(("index", "1"),)),
+        Instruction("r", 2, "negate", F32, (1,)),
+    )
+    module = Module(name="m", entry=0, computations=(Computation("main", instructions, 2),))
+
+    def held(number: int, index: tuple[int, ...]) -> Allocation:
+        assigned = (Assigned(number, 0, 32),)
+        return Allocation(number, 32, 0, False, False, False, True, 0, index, False, assigned)
+
+    given = BufferAssignment(
+        logical_buffers=(
+            LogicalBuffer(0, 32, 0, (), 0),
+            LogicalBuffer(1, 32, 0, (0,), 0),
+            LogicalBuffer(2, 32, 0, (1,), 0),
+        ),
+        allocations=(held(0, ()), held(1, (0,)), held(2, (1,))),
+        heap_traces=(),
+    )
+    leaves = [
+        replace(_leaf((4, 2), "P()"), path=f"params['layer']['w{n}']", parameter=n)
+        for n in range(2)
+    ]
+    entries = memory_ledger(module, given, inputs=leaves).entries
+    assert sorted((e.allocation, e.parameter, e.state) for e in entries) == [
+        (0, None, ()),
+        (1, 0, ("layer", "w0")),
+        (2, 1, ("layer", "w1")),
+    ]

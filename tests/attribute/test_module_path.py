@@ -33,3 +33,20 @@ def test_scopes_take_the_spelling_of_the_state(op_name: str, path: tuple[str, ..
     assert module.entry is not None
     found = ModulePaths(module).path(Ref(module.entry, 2))
     assert (found.path, found.source) == (path, PathSource.SCOPE)
+
+
+def test_arguments_in_one_tuple_have_their_own_paths() -> None:
+    (module,) = read_text(
+        """HloModule step
+
+ENTRY %main {
+  %t = (f32[8], f32[8]) parameter(0)
+  %x = f32[8] get-tuple-element(%t), index=1
+  ROOT %n = f32[8] negate(%x)
+}
+"""
+    )
+    assert module.entry is not None
+    given = {0: "params['mlp']['up']['kernel']", 1: "params['attention']['out']['bias']"}
+    found = ModulePaths(module, given).path(Ref(module.entry, 2))
+    assert (found.path, found.source) == (("attention", "out"), PathSource.FLOW)
