@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from operator import lt
 from textwrap import wrap
 
 from hloscope.report.document import Reason, Why
 from hloscope.report.names import cut
 
 # what a reader takes in at a glance
-LINES = 7
-SPARE = 2  # of them for findings that need more than a line: what is cut off may be the cause itself
+LINES = 8
+# of them for findings that need more than a line: what is cut off may be the cause itself
+SPARE = 3
 _LEAST_TEXT = 20  # columns
 
 
@@ -19,19 +21,28 @@ def why_lines(why: Why, width: int) -> tuple[str, ...]:
     kept = bool(why.rest or why.hidden or len(why.reasons) > 1) + bool(why.command)
     columns = _columns(why.reasons)
     shown = why.reasons[: LINES - kept - SPARE]
-    room = LINES - kept - len(shown)
-    lines: list[str] = []
-    for reason in shown:
-        # each has a line; those that need more take what is spare, the first one first
-        taken = list(_reason(reason, columns, width, 1 + room))
-        room -= len(taken) - 1
-        lines += taken
+    needed = [len(list(_reason(reason, columns, width, LINES))) for reason in shown]
+    lines = [
+        line
+        for reason, room in zip(shown, _shares(needed, LINES - kept), strict=True)
+        for line in _reason(reason, columns, width, room)
+    ]
     rest = _rest(why, len(why.reasons) - len(shown) + why.hidden)
     if rest:
         lines.append(cut(rest, width))
     if why.command:
         lines.append(f"next: {why.command}")
     return tuple(lines)
+
+
+def _shares(needed: Sequence[int], room: int) -> list[int]:
+    """Lines for each: one, and then one more in turn for those that need it, within `room`."""
+    shares = [1] * len(needed)
+    while room > sum(shares) and any(map(lt, shares, needed)):
+        for number, wanted in enumerate(needed):
+            if shares[number] < wanted and room > sum(shares):
+                shares[number] += 1
+    return shares
 
 
 def _columns(reasons: tuple[Reason, ...]) -> tuple[int, int]:

@@ -79,7 +79,7 @@ def test_why_uses_the_width_there_is() -> None:
 
 @pytest.mark.parametrize("width", [20, 40, 80, 100, 120, 200])
 @pytest.mark.parametrize("count", range(5))
-def test_why_is_at_most_seven_lines(width: int, count: int) -> None:
+def test_why_is_at_most_eight_lines(width: int, count: int) -> None:
     why = Why(reasons=FOUR.reasons[:count], rest=FOUR.rest, command=FOUR.command)
     lines = why_lines(why, width)
     assert len(lines) <= LINES
@@ -162,3 +162,11 @@ def test_a_finding_tells_of_the_gap_that_it_carries_most_of() -> None:
     title = "rhs does not donate params['w'], as lhs does"
     assert reason(6 << 30) == Reason("+1 B", "structural", f"DON001 (+6.00 GiB moved) {title}")
     assert reason(1 << 30) == Reason("+1 B", "structural", f"DON001 {title}")
+
+
+def test_lines_to_spare_go_round() -> None:
+    long = Why(reasons=tuple(Reason("+1 B", "proven", LONG) for _ in range(4)), command="x")
+    lines = why_lines(long, 80)
+    assert [line.startswith("+1 B") for line in lines[:6]] == [True, False] * 3
+    assert all(line.endswith("…") for line in lines[1:6:2])
+    assert lines[6:] == ("1 more finding: --all", "next: x")
