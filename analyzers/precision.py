@@ -32,6 +32,7 @@ from hloscope.plugin import (
     instructions,
     listed,
     logits,
+    operation,
     origin,
     parse_op_name,
     scopes,
@@ -148,7 +149,7 @@ def _computed_finding(
     first = _first(view, refs)
     about_logits = _softmax_types(view.comparison) == types
     arrays = len({(i.opcode, array(i.shape)) for i in map(view.instruction, refs)})
-    name = _operation(first)
+    name = operation(first)
     worse = view.direction is Direction.WORSE
     claims: tuple[tuple[int, ...], ...] = (_memory(view, refs), _cost(view, refs), ())
     if reach is TypesReach.EVERYTHING and not _is_sent_alone(view, refs):
@@ -219,12 +220,6 @@ def _first(view: View, refs: Sequence[Ref]) -> Instruction:
             return view.instruction(place.ref)
     named = [ref for ref in refs if view.instruction(ref).metadata.op_name]
     return view.instruction((named or list(refs))[0])
-
-
-def _operation(instruction: Instruction) -> str:
-    """What JAX calls the operation, with the type and shape that it gives."""
-    name = parse_op_name(instruction.metadata.op_name).primitive or instruction.opcode
-    return f"{name} {array(instruction.shape)}"
 
 
 def _elements(shape: Shape) -> int:
@@ -352,7 +347,7 @@ def _largest(view: View, found: Sequence[_Lifted]) -> list[_Lifted]:
     kinds: dict[str, _Lifted] = {}
     for each in found:
         instruction = view.instruction(_here(view, each))
-        kinds.setdefault(_operation(instruction), each)
+        kinds.setdefault(operation(instruction), each)
     ranked = sorted(
         kinds.values(), key=lambda e: (-_elements(view.instruction(_here(view, e)).shape), e.rhs)
     )
@@ -376,7 +371,7 @@ def _integers(view: View, lifted: Sequence[_Lifted]) -> Iterator[Finding]:
     types = listed(sorted({f"{new} instead of {old}" for old, new in (e.types for e in found)}))
     yield Finding(
         code="PRE003",
-        title=f"rhs computes integers in {types}, from {_operation(first)} on",
+        title=f"rhs computes integers in {types}, from {operation(first)} on",
         confidence=Confidence.STRUCTURAL,
         specificity=Specificity.CAUSE,
         direction=view.direction,

@@ -15,6 +15,7 @@ from hloscope.plugin import (
     Finding,
     Leaf,
     LeafChange,
+    LedgerEntry,
     Remedy,
     Specificity,
     View,
@@ -24,6 +25,7 @@ from hloscope.plugin import (
     every_entry,
     input_changes,
     listed,
+    operation,
     output_changes,
     shards,
     views,
@@ -209,8 +211,7 @@ def _between(view: View) -> Iterator[Finding]:
     worse = view.direction is Direction.WORSE
     yield Finding(
         code="SHARD003",
-        title=f"{first.shape_text.partition('{')[0]} '{first.name}' "
-        f"is {'no longer ' if worse else 'now '}cut among devices"
+        title=f"{_made(view, first)} is {'no longer ' if worse else 'now '}cut among devices"
         + (f" (and {len(found) - 1} more)" if len(found) > 1 else ""),
         confidence=Confidence.STRUCTURAL,
         specificity=Specificity.MECHANISM,
@@ -226,6 +227,10 @@ def _between(view: View) -> Iterator[Finding]:
         remedies=(Remedy("constrain it as the other side does", "constraints"),) if worse else (),
         **view.where(held.frame for held in found.values()),
     )  # fmt: skip
+
+
+def _made(view: View, held: LedgerEntry) -> str:
+    return operation(view.instruction(held.value.ref)) if held.value else held.name
 
 
 def _is_multiple(here: tuple[int, ...], there: tuple[int, ...]) -> bool:

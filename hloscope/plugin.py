@@ -22,6 +22,7 @@ from hloscope.hlo import (
     state_path,
     trip_count,
 )
+from hloscope.hlo.arguments import aliases
 from hloscope.hlo.dataflow import ANNOTATED, FORM, Dataflow, Loop, Node, NodeKind
 from hloscope.model.canonical import Ref
 from hloscope.model.capture import Capture, Leaf, OutOfMemory, PayloadName, Provenance
@@ -91,7 +92,6 @@ from hloscope.queries.graph import callers, changes, instructions, users
 from hloscope.queries.interface import (
     Argument,
     Result,
-    aliases,
     argument_pairs,
     arguments,
     input_changes,
@@ -133,7 +133,7 @@ from hloscope.queries.sides import (
 )
 from hloscope.queries.unrolling import Products, products, unrolled
 from hloscope.queries.views import View, as_written_alike, frame_of, views
-from hloscope.queries.words import array, listed
+from hloscope.queries.words import array, listed, operation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,6 +270,7 @@ __all__ = [
     "memory_of",
     "meshes",
     "module_path",
+    "operation",
     "origin",
     "output_changes",
     "parse_op_name",

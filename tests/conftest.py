@@ -10,7 +10,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from folders import Folders
 from golden import Goldens
+from xdist.scheduler import LoadScopeScheduling
 
 # data that lies beside the checkout on some machines; the tests that read it skip where it is not
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -44,14 +46,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling:
     """Keeps tests that share compiled programs in one process, where several run them."""
-    if config.pluginmanager.has_plugin("xdist"):
-        for item in items:
-            shared = item.path.parent / "conftest.py"
-            name = shared.parent.name if shared.exists() else item.path.stem
-            item.add_marker(pytest.mark.xdist_group(name))
+    return Folders(config, log)
 
 
 @pytest.fixture

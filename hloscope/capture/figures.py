@@ -88,18 +88,14 @@ def cost_figures(finished: Compiled | None, depth: Depth) -> CostFigures:
 
 
 def entry_layouts(module: Module) -> Layouts:
-    """The layout of each entry parameter and of each element of the root."""
+    """The layout of each argument of the entry and of each element of the root."""
     if module.entry is None:
         return Layouts(inputs=(), outputs=())
     entry = module.computations[module.entry]
-    parameters = sorted(
-        (each for each in entry.instructions if each.opcode == "parameter"),
-        key=lambda each: each.parameter,
-    )
     root = entry.instructions[entry.root].shape
     results = root.elements if root.dtype == "tuple" else (root,)
     return Layouts(
-        inputs=tuple(layout_text(each.shape) for each in parameters),
+        inputs=tuple(layout_text(each.shape) for each in hlo.entry_arguments(module)),
         outputs=tuple(layout_text(shape) for shape in results),
     )
 

@@ -13,7 +13,7 @@ from hloscope.cli.sides import open_sides, side_options
 
 if TYPE_CHECKING:
     from hloscope.model.capture import MemoryFigures
-    from hloscope.model.hlo import Instruction, Module, Shape
+    from hloscope.model.hlo import Module, Shape
     from hloscope.model.source import Source
     from hloscope.model.units import Maybe
     from hloscope.report import Document
@@ -76,26 +76,19 @@ def _opcodes(module: Module) -> dict[str, int]:
     return dict(sorted(count.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _entry(module: Module) -> tuple[Instruction, ...]:
-    return () if module.entry is None else module.computations[module.entry].instructions
-
-
 def _parameters(module: Module) -> list[dict[str, Any]]:
-    from hloscope.hlo import format_shape
+    from hloscope.hlo import entry_arguments, format_shape
 
-    parameters = sorted(
-        (i for i in _entry(module) if i.opcode == "parameter"), key=lambda i: i.parameter
-    )
     return [
         {
-            "number": i.parameter,
-            "name": i.name,
-            "shape": format_shape(i.shape),
-            "bytes": _bytes(i.shape),
-            "op_name": i.metadata.op_name,
-            "sharding": i.attr("sharding"),
+            "number": argument.number,
+            "name": argument.name,
+            "shape": format_shape(argument.shape),
+            "bytes": _bytes(argument.shape),
+            "op_name": argument.op_name,
+            "sharding": argument.sharding,
         }
-        for i in parameters
+        for argument in entry_arguments(module)
     ]
 
 

@@ -1,5 +1,6 @@
 """HLO protos and HLO text to `Module`, with what a module says about itself."""
 
+from hloscope.hlo.arguments import entry_arguments
 from hloscope.hlo.buffers import read_buffers
 from hloscope.hlo.dtypes import BITS
 from hloscope.hlo.frames import frames, origin
@@ -18,6 +19,7 @@ __all__ = [
     "HeapReplay",
     "HeapState",
     "OpName",
+    "entry_arguments",
     "format_shape",
     "frames",
     "is_temporary",

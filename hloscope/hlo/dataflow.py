@@ -13,6 +13,7 @@ from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
+from hloscope.hlo.arguments import entry_arguments, tupled_arguments
 from hloscope.hlo.trip_count import trip_count
 from hloscope.model.canonical import Ref
 from hloscope.model.hlo import Instruction, Module, Shape
@@ -93,7 +94,7 @@ class Dataflow:
     """The opened graph; operands have smaller numbers than their users, `Loop.after` apart.
 
     Attributes:
-      parameters: nodes of the entry parameters, by parameter number.
+      parameters: nodes of the entry's arguments, by number.
       outputs: nodes that the entry returns, in the order of its flattened result.
       closed: instructions that were not opened because of a budget.
     """
@@ -215,6 +216,7 @@ class _Opener:
         self.elements: dict[tuple[int, int], int] = {}
         self.trips: dict[Ref, Maybe[int]] = {}
         self.parameters: dict[int, int] = {}
+        self.tupled = tupled_arguments(module)
         self.opened = self.closed = 0
 
     def run(self) -> Dataflow:
@@ -337,10 +339,23 @@ class _Frame:
     def parameter(self, ref: Ref, ins: Instruction) -> Value:
         if self.arguments is not None and 0 <= ins.parameter < len(self.arguments):
             return self.arguments[ins.parameter]
+        if self.arguments is None and ref.instruction == self.opener.tupled:
+            return self._tupled(ref)
         node = self._new(NodeKind.OPERATION, ref, -1, ins.shape, ())
         if self.arguments is None:
             self.opener.parameters[ins.parameter] = node
         return node
+
+    def _tupled(self, ref: Ref) -> Value:
+        """Each element of the entry's only parameter is a parameter, where it is read."""
+        nodes = {
+            argument.number: self._new(
+                NodeKind.OPERATION, Ref(ref.computation, argument.place), -1, argument.shape, ()
+            )
+            for argument in entry_arguments(self.opener.module)
+        }
+        self.opener.parameters.update(nodes)
+        return tuple(nodes.values())
 
     def tuple_(self, ref: Ref, ins: Instruction) -> Value:  # noqa: ARG002 - all handlers alike
         return tuple(self._operands(ins))

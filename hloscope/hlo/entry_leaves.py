@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-import re
-
+from hloscope.hlo.arguments import Argument, donated, entry_arguments
 from hloscope.model.capture import Leaf
-from hloscope.model.hlo import Instruction, Module
-
-# `{0}: (3, {}, may-alias)` in input_output_alias, `(3, {})` in buffer_donor
-_DONATED = re.compile(r"\(\s*(\d+)\s*,\s*\{")
+from hloscope.model.hlo import Module
 
 
 def entry_leaves(module: Module) -> tuple[Leaf, ...]:
-    """The entry parameters as leaves, by parameter number.
+    """The arguments of the entry as leaves, by number.
 
-    A parameter's path is its op_name, where JAX writes the tree path; without one it is its number.
-    Dtypes are XLA's. A tuple parameter is one leaf.
+    An argument's path is its op_name, where JAX writes the tree path; without one, and where all
+    arguments are one tuple, it is its number. Dtypes are XLA's.
     """
-    assert module.entry is not None  # noqa: S101 - the caller checks
-    header = [module.header_attr(name) or "" for name in ("input_output_alias", "buffer_donor")]
-    donated = {int(number) for text in header for number in _DONATED.findall(text)}
-    instructions = module.computations[module.entry].instructions
-    parameters = sorted(
-        (i for i in instructions if i.opcode == "parameter"), key=lambda i: i.parameter
+    offered = donated(module)
+    return tuple(
+        _leaf(argument, donated=argument.number in offered) for argument in entry_arguments(module)
     )
-    return tuple(_leaf(i, donated=i.parameter in donated) for i in parameters)
 
 
-def _leaf(parameter: Instruction, *, donated: bool) -> Leaf:
-    layout = parameter.shape.layout
+def _leaf(argument: Argument, *, donated: bool) -> Leaf:
+    layout = argument.shape.layout
     return Leaf(
-        path=parameter.metadata.op_name or f"[{parameter.parameter}]",
-        shape=parameter.shape.dims,
-        dtype=parameter.shape.dtype,
+        path=argument.op_name or f"[{argument.number}]",
+        shape=argument.shape.dims,
+        dtype=argument.shape.dtype,
         weak_type=False,
-        sharding=parameter.attr("sharding"),
+        sharding=argument.sharding,
         mesh=None,
         memory_kind=None,
         layout=str(layout.minor_to_major) if layout else None,
         donated=donated,
-        parameter=parameter.parameter,
+        parameter=argument.number,
     )

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from hloscope.hlo.arguments import Argument as EntryArgument
+from hloscope.hlo.arguments import aliases, entry_arguments
 from hloscope.hlo.entry_leaves import entry_leaves
 from hloscope.hlo.state_path import state_path
 from hloscope.model.canonical import Ref
 from hloscope.model.capture import Leaf
 from hloscope.model.comparison import Comparison, LeafChange
-from hloscope.model.hlo import Instruction, Module, Shape
+from hloscope.model.hlo import Module, Shape
 from hloscope.model.source import Source
 from hloscope.queries.sides import partners
 
-# `{0}: (3, {}, may-alias)`, the output's place before the parameter's; a place may be nested
-_ALIAS = re.compile(r"\{\s*(\d*)[\d,\s]*\}\s*:\s*\(?\s*(\d+)")
-
 
 class Argument(NamedTuple):
-    """An entry parameter of the optimized module.
+    """An argument of the optimized module's entry.
 
     Attributes:
-      number: the parameter's.
+      number: the parameter's; its position where a tuple holds all arguments.
+      ref: the parameter; the first `get-tuple-element` of it in a tuple.
       name: the leaf's tree path, or the parameter's name.
       shape: on one device.
       leaf: what the caller passes; its shape is that of all devices together.
@@ -63,40 +62,30 @@ class Result(NamedTuple):
     argument: int | None
 
 
-def aliases(module: Module) -> dict[int, int]:
-    """Number of a donated parameter to the position of the result that takes its memory over."""
-    found = _ALIAS.findall(module.header_attr("input_output_alias") or "")
-    return {int(parameter): int(result or 0) for result, parameter in found}
-
-
 def arguments(source: Source) -> tuple[Argument, ...]:
-    """The entry parameters, by number; none in a module that was cut off before its entry."""
+    """The entry's arguments, by number; none in a module that was cut off before its entry."""
     module = source.module
     if module.entry is None:
         return ()
     given = source.capture.inputs if source.capture else entry_leaves(module)
     leaves = {leaf.parameter: leaf for leaf in given if leaf.parameter is not None}
     taken = aliases(module)
-    found = [
-        _argument(Ref(module.entry, place), instruction, leaves, taken)
-        for place, instruction in enumerate(module.computations[module.entry].instructions)
-        if instruction.opcode == "parameter" and instruction.parameter in leaves
-    ]
-    return tuple(sorted(found))
+    return tuple(
+        _argument(Ref(module.entry, found.place), found, leaves[found.number], taken)
+        for found in entry_arguments(module)
+        if found.number in leaves
+    )
 
 
-def _argument(
-    ref: Ref, instruction: Instruction, leaves: Mapping[int, Leaf], taken: Mapping[int, int]
-) -> Argument:
-    leaf = leaves[instruction.parameter]
+def _argument(ref: Ref, found: EntryArgument, leaf: Leaf, taken: Mapping[int, int]) -> Argument:
     return Argument(
-        number=instruction.parameter,
+        number=found.number,
         ref=ref,
         name=leaf.path,
-        shape=instruction.shape,
+        shape=found.shape,
         leaf=leaf,
-        donated=leaf.donated or instruction.parameter in taken,
-        result=taken.get(instruction.parameter),
+        donated=leaf.donated or found.number in taken,
+        result=taken.get(found.number),
     )
 
 

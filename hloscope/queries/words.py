@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hloscope.hlo import format_shape
-from hloscope.model.hlo import Shape
+from hloscope.hlo import format_shape, parse_op_name
+from hloscope.model.hlo import Instruction, Shape
 
 # more names than this say less than their number does
 _NAMED = 3
@@ -24,3 +24,9 @@ def listed(names: Sequence[str], most: int = _NAMED) -> str:
 def array(shape: Shape) -> str:
     """`bf16[8,128]`: a shape without its layout."""
     return format_shape(shape._replace(layout=None))
+
+
+def operation(instruction: Instruction) -> str:
+    """`dot_general f32[8,128]`: what JAX calls the operation, with the array that it gives."""
+    name = parse_op_name(instruction.metadata.op_name).primitive or instruction.opcode
+    return f"{name} {array(instruction.shape)}"

@@ -56,6 +56,7 @@ WORSE = marked(
     shown("LOOP005", "again", "looping:outputs", "looping:outputs?what=again"),
     shown("SHARD001", "whole", "sharded:arguments", "sharded:arguments?spec=none"),
     shown("SHARD002", "whole", "sharded:results", "sharded:results?whole=true"),
+    shown("SHARD003", "between", "sharded:between", "sharded:between?whole=true"),
     shown("SHARD004", "missing", "sharded:cache", "sharded:cache?constrain=false"),
     shown("SHARD005", "early", "sharded:layers", "sharded:layers?early=true"),
     shown("SHARD006", "turned", "sharded:middle", "sharded:middle?turn=true"),
@@ -97,6 +98,8 @@ SILENT = {
     "LOOP007": ("training:step?parts=2", "training:step?parts=4"),
     "SHARD001": ("sharded:arguments", "sharded:arguments?size=1024"),
     "SHARD002": ("sharded:results", "sharded:results?size=1024"),
+    # larger on every device, and cut into as many parts
+    "SHARD003": ("sharded:between", "sharded:between?rows=1024"),
     "SHARD004": ("sharded:cache", "sharded:cache?rows=1024"),
     "SHARD005": ("sharded:layers", "sharded:layers?count=8"),
     "SHARD006": ("sharded:middle", "sharded:middle?rows=2048"),

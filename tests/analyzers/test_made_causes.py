@@ -86,6 +86,16 @@ DONATED = (
     "input_output_alias={ {}: (0, {}, may-alias) }",
     "buffer_donor={ (0, {}) }",
 )
+# all arguments in one tuple, as a TPU program is given more than 2,000 of them
+OUT_OF_A_TUPLE = (
+    f"ENTRY main {{ all = ({HALF}, {BIG}) parameter(0)\n"
+    f" a = {BIG} get-tuple-element(all), index=1\n b = {HALF} get-tuple-element(all), index=0\n"
+    f" t = {BIG} tanh(a)\n u = {HALF} tanh(b)\n ROOT r = ({BIG}, {HALF}) tuple(t, u) }}"
+)
+ONE_OF_TWO = (
+    "input_output_alias={ {0}: (0, {1}, may-alias), {1}: (0, {0}, may-alias) }",
+    "input_output_alias={ {1}: (0, {0}, may-alias) }",
+)
 
 
 class Made(NamedTuple):
@@ -106,6 +116,7 @@ MADE = (
     Made("COPY001", Copies, COPIED),
     Made("COPY003", Copies, OTHER_LAYOUT),
     Made("SHARD007", Resharding, REPLICATED_BETWEEN),
+    Made("DON001", Donation, (OUT_OF_A_TUPLE, OUT_OF_A_TUPLE), ONE_OF_TWO),
     Made("DON003", Donation, (COPIED[0], COPIED[0]), DONATED),
 )
 # both sides have it, or a smaller one of it: what must not be called a difference

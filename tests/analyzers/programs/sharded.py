@@ -46,6 +46,17 @@ def results(devices, whole=False, size=512):
     )  # fmt: skip
 
 
+def between(devices, whole=False, rows=512):
+    """A large array on the way to a result that is cut, or gathered."""
+    mesh = _mesh(devices)
+    out = P() if whole else P("x")
+    args = (_leaf(mesh, (rows, 64)), _leaf(mesh, (64, 4096)))
+    return Program(
+        function=lambda x, w: jnp.cos(jnp.sin(x @ w) @ w.T), args=args,
+        jit_options={"out_shardings": NamedSharding(mesh, out)},
+    )  # fmt: skip
+
+
 def cache(devices, constrain=True, mesh="set", rows=512):
     """A cache that nothing but a constraint cuts among devices."""
     devices = _mesh(devices)
