@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -180,7 +181,12 @@ def _change(difference: EnvironmentDifference) -> str:
 _LONGEST = 48  # characters of a value in a title; the evidence has all of it
 
 
+# a commit, of which git too shows as much as tells it from others
+_COMMIT = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28}\b")
+
+
 def _short(value: str | None) -> str:
     if value is None:
         return "not set"
+    value = _COMMIT.sub(r"\1", value)
     return value if len(value) <= _LONGEST else f"{value[: _LONGEST - 3]}..."

@@ -20,6 +20,8 @@ from hloscope.queries.ledgers import totals
 _SUSPECTED = 0.5
 # what only says what happened comes after what says why, unless that explains next to nothing
 _SYMPTOM = 0.1
+# and a symptom with less at stake than this share of a side says nothing against any cause
+_SLIGHT = 0.01
 
 
 def ranked(comparison: Comparison, findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -27,9 +29,8 @@ def ranked(comparison: Comparison, findings: Iterable[Finding]) -> tuple[Finding
 
     First come differences outside the program (`Finding.first`). The rest go by what they claim, as
     a share of the larger side's total in each metric, device memory counting most, suspicions and
-    symptoms less; of equal ones
-    what holds more beyond the gap first, then the more specific, what got worse before what got
-    better, then by code.
+    symptoms less, and slight ones not at all; of equal ones what holds more beyond the gap first,
+    then the more specific, what got worse before what got better, what claims more, then by code.
     """
     whole = totals(comparison)
 
@@ -40,6 +41,7 @@ def ranked(comparison: Comparison, findings: Iterable[Finding]) -> tuple[Finding
             -_weight(finding, finding.held, whole),
             -finding.specificity,
             finding.direction is Direction.BETTER,
+            -_share(finding.claim, whole),
             finding.code,
             finding.title,
         )
@@ -48,10 +50,16 @@ def ranked(comparison: Comparison, findings: Iterable[Finding]) -> tuple[Finding
 
 
 def _weight(finding: Finding, claim: Claim, whole: Mapping[Metric, float]) -> float:
-    share = sum(
+    share = _share(claim, whole)
+    if finding.specificity is Specificity.SYMPTOM:
+        share *= _SYMPTOM if share >= _SLIGHT else 0
+    return share * (_SUSPECTED if finding.confidence is Confidence.SUSPECTED else 1)
+
+
+def _share(claim: Claim, whole: Mapping[Metric, float]) -> float:
+    """What is claimed, of the larger side's totals, device memory counting most."""
+    return sum(
         weight * abs(claim.known(metric)) / whole[metric]
         for metric, weight in WEIGHTS.items()
         if whole[metric]
     )
-    share *= _SUSPECTED if finding.confidence is Confidence.SUSPECTED else 1
-    return share * (_SYMPTOM if finding.specificity is Specificity.SYMPTOM else 1)

@@ -68,8 +68,10 @@ def _slices(pid: int, module: Module, buffers: BufferAssignment) -> Iterator[dic
     makers = {i.id: i for c in module.computations for i in c.instructions}
     made = {b.id: makers.get(b.instruction_id) for b in buffers.logical_buffers}
     lanes = packed(lifetimes(buffers))
+    digits = len(str(len(lanes)))
     for number, lane in enumerate(lanes, 1):
-        yield _named("thread_name", pid, number, f"buffers {number}")
+        # viewers sort by name
+        yield _named("thread_name", pid, number, f"buffers {number:0{digits}}")
         for life in lane:
             yield {"ph": "X", "pid": pid, "tid": number, "ts": life.start,
                    "dur": life.end - life.start, **_shown(life, made, module)}  # fmt: skip

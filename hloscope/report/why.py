@@ -133,8 +133,8 @@ def _next(comparison: Comparison, findings: tuple[Finding, ...]) -> str:
         if captures:
             return command("bisect-passes", comparison)
         return command("diff", comparison, "--all")
-    # what claims nothing stands first where it may be behind everything, but leads nowhere
-    first = next((finding for finding in findings if amount(finding)), findings[0])
+    # what may be behind everything stands first, but where it claims nothing it leads nowhere
+    first = next((f for f in findings if amount(f) or not f.first), findings[0])
     probe = next((remedy.probe for remedy in first.remedies if remedy.probe), None)
     if captures and probe and first.confidence is not Confidence.PROVEN:
         return command("prove", comparison, "--probe", probe)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import chromium
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -17,14 +17,7 @@ from comparisons import LHS, RHS, compared
 import hloscope
 from hloscope.report.html import comparison_html
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-DRIVER = shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        not (CHROMIUM and DRIVER), reason="no Chromium with its driver is installed"
-    ),
-]
+pytestmark = chromium.marks
 webdriver = pytest.importorskip("selenium.webdriver")
 By = pytest.importorskip("selenium.webdriver.common.by").By
 # of each graph, the boxes that lines lead from and to
@@ -50,15 +43,8 @@ EVIL = "<img src=x onerror=document.title=1>"
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[webdriver.Chrome]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                     "--window-size=1280,900"):  # fmt: skip
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
+    with chromium.chromium() as driver:
+        yield driver
 
 
 @pytest.fixture(scope="module")
