@@ -58,6 +58,17 @@ class _Verbs(click.Group):
         assert isinstance(command, click.Command)  # noqa: S101 - holds for every file of this folder
         return command
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # the reader of our output went away (`| head`): there is nobody left to tell. click
+            # would end with 1, which says that something differs or regressed
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(TROUBLE)
+        return code
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
@@ -87,8 +98,4 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # the reader of our output went away (`| head`); there is nobody left to tell
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(TROUBLE)
     sys.exit(code if isinstance(code, int) else 0)

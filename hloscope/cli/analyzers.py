@@ -26,11 +26,9 @@ def command(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(_json(found), indent=1))
         return
-    from rich.console import Console
+    from hloscope.report.terminal import show
 
-    from hloscope.report.terminal import render
-
-    render(_document(found), Console())
+    show(_document(found))
 
 
 def _json(found: Installed) -> dict[str, Any]:

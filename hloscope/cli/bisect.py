@@ -70,8 +70,6 @@ def command(
     if as_json:
         click.echo(json.dumps(bisection_json(found), indent=1, allow_nan=False))
         return
-    from rich.console import Console
+    from hloscope.report.terminal import show
 
-    from hloscope.report.terminal import render
-
-    render(bisection_document(found), Console())
+    show(bisection_document(found))

@@ -67,8 +67,6 @@ def command(
         found = passes_json(report.found, report.change)
         click.echo(json.dumps(found, indent=1, allow_nan=False))
         return
-    from rich.console import Console
+    from hloscope.report.terminal import show
 
-    from hloscope.report.terminal import render
-
-    render(passes_document(report.found, report.change, everything=everything), Console())
+    show(passes_document(report.found, report.change, everything=everything))

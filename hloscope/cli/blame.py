@@ -53,8 +53,6 @@ def command(
     if as_json:
         click.echo(json.dumps(blame_json(found), indent=1, allow_nan=False))
         return
-    from rich.console import Console
+    from hloscope.report.terminal import show
 
-    from hloscope.report.terminal import render
-
-    render(blame_document(found), Console())
+    show(blame_document(found))

@@ -72,11 +72,9 @@ def command(
         described = {"file": str(path), **store.manifest(capture)}
         click.echo(json.dumps(described, indent=1, ensure_ascii=False))
         return
-    from rich.console import Console
+    from hloscope.report.terminal import show
 
-    from hloscope.report.terminal import render
-
-    render(_summary(capture, path, cached="compile" not in taken), Console())
+    show(_summary(capture, path, cached="compile" not in taken))
 
 
 def default_name(program: str, target: str) -> str:

@@ -60,19 +60,17 @@ def command(
 def _print(
     ledger: CommunicationLedger, delta: CommunicationDelta | None, by: CommsBy, top: int
 ) -> None:
-    from rich.console import Console
-
     from hloscope.report.communication import (
         communication_delta_document,
         communication_document,
     )
-    from hloscope.report.terminal import render
+    from hloscope.report.terminal import show
 
     if delta is None:
         document = communication_document(ledger, by, top)
     else:
         document = communication_delta_document(delta, by, top)
-    render(document, Console())
+    show(document)
 
 
 def _json_of(

@@ -93,11 +93,9 @@ def account_sides(
 
 
 def _print(sides: Sequence[Source], accounts: Sequence[Account], by: By, top: int) -> None:
-    from rich.console import Console
-
     from hloscope.attribute import cost_delta
     from hloscope.report.cost import cost_delta_document, cost_document
-    from hloscope.report.terminal import render
+    from hloscope.report.terminal import show
 
     if len(accounts) == 1:
         document = cost_document(accounts[0].cost, accounts[0].communication, by, top)
@@ -106,7 +104,7 @@ def _print(sides: Sequence[Source], accounts: Sequence[Account], by: By, top: in
         delta = cost_delta(lhs.cost, rhs.cost, pair_sides(sides))
         sent = (lhs.communication, rhs.communication)
         document = cost_delta_document(delta, sent, by, top)
-    render(document, Console())
+    show(document)
 
 
 def _json_of(sides: Sequence[Source], accounts: Sequence[Account], by: By) -> dict[str, Any]:

@@ -116,11 +116,9 @@ def _print(comparison: Comparison, form: str, *, everything: bool, exact: bool) 
 
         click.echo(markdown(document), nl=False)
         return
-    from rich.console import Console
+    from hloscope.report.terminal import show
 
-    from hloscope.report.terminal import render
-
-    render(document, Console())
+    show(document)
 
 
 def _print_json(comparison: Comparison) -> None:

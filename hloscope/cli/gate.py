@@ -192,12 +192,10 @@ def _print(report: GateReport, policy: Policy, form: str) -> None:
     if form != "terminal":
         click.echo(_rendered(report, policy, form), nl=False)
         return
-    from rich.console import Console
-
     from hloscope.report.gate import gate_document
-    from hloscope.report.terminal import render
+    from hloscope.report.terminal import show
 
-    render(gate_document(report), Console())
+    show(gate_document(report))
 
 
 def _output(text: str) -> tuple[str, Path]:

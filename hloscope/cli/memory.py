@@ -87,10 +87,8 @@ def _print(
     top: int,
     target: str | None,
 ) -> None:
-    from rich.console import Console
-
     from hloscope.report.memory import memory_delta_document, memory_document
-    from hloscope.report.terminal import render
+    from hloscope.report.terminal import show
 
     if len(ledgers) == 1:
         short = _shortfall(sides[0], ledgers[0], target)
@@ -98,7 +96,7 @@ def _print(
     else:
         labels = (sides[0].label, sides[1].label)
         document = memory_delta_document(_delta(sides, ledgers), labels, by, top)
-    render(document, Console())
+    show(document)
 
 
 def _delta(sides: Sequence[Source], ledgers: Sequence[MemoryLedger]) -> LedgerDelta:

@@ -45,9 +45,7 @@ def command(
 
         click.echo(json.dumps(plain(found), indent=1))
         return
-    from rich.console import Console
-
     from hloscope.report.noise import noise_document
-    from hloscope.report.terminal import render
+    from hloscope.report.terminal import show
 
-    render(noise_document(found, program), Console())
+    show(noise_document(found, program))

@@ -70,10 +70,8 @@ def command(
 
         click.echo(json.dumps(parity_json(parity), indent=1))
     else:
-        from rich.console import Console
+        from hloscope.report.terminal import show
 
-        from hloscope.report.terminal import render
-
-        render(parity_document(parity, everything=everything), Console())
+        show(parity_document(parity, everything=everything))
     failed = parity.verdict in {ParityVerdict.DIFFERENT, ParityVerdict.TREES_DIFFER}
     return int(failed)

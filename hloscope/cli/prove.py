@@ -86,8 +86,6 @@ def command(
 
         click.echo(json.dumps(proof_json(proof), indent=1, allow_nan=False))
         return
-    from rich.console import Console
+    from hloscope.report.terminal import show
 
-    from hloscope.report.terminal import render
-
-    render(proof_document(proof, everything=everything), Console())
+    show(proof_document(proof, everything=everything))

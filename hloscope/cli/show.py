@@ -40,11 +40,9 @@ def command(
     if as_json:
         click.echo(json.dumps(summary, indent=2))
         return
-    from rich.console import Console
+    from hloscope.report.terminal import show
 
-    from hloscope.report.terminal import render
-
-    render(_document(summary, None if everything else SHOWN), Console())
+    show(_document(summary, None if everything else SHOWN))
 
 
 def summarize(source: Source) -> dict[str, Any]:

@@ -78,12 +78,11 @@ def _print(plan: Plan, results: Results, *, as_json: bool) -> None:
         rows = json.loads(table.to_json(orient="records", double_precision=15))
         click.echo(json.dumps({"output": plan.output, "rows": rows}, indent=1))
         return
-    from rich.console import Console
 
     from hloscope.report.sweep import sweep_document
-    from hloscope.report.terminal import render
+    from hloscope.report.terminal import show
 
-    render(sweep_document(plan, results.rows), Console())
+    show(sweep_document(plan, results.rows))
     click.echo(f"\n{plan.output}")
 
 

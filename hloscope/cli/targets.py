@@ -44,12 +44,10 @@ def command(prefix: str, as_json: bool) -> None:
         click.echo(json.dumps(_as_json(found, tools), indent=2))
         return
     # rich takes its time to import; --json does without
-    from rich.console import Console
-
-    from hloscope.report.terminal import render
+    from hloscope.report.terminal import show
 
     document = _one(found[0], tools) if len(found) == 1 else _several(found, tools)
-    render(document, Console())
+    show(document)
 
 
 def _matching(prefix: str) -> tuple[ChipEntry, ...]:

@@ -26,6 +26,18 @@ _STEERING = {
 _SCREEN = 40
 
 
+class _Output(Console):
+    """Standard output, whose reader may go away (`| head`)."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # the command line ends then, with a code of its own
+
+
+def show(document: Document) -> None:
+    """Prints a document on standard output."""
+    render(document, _Output())
+
+
 def render(document: Document, console: Console) -> None:
     """Prints a document; colour is the console's business."""
     with console.capture() as captured:
