@@ -9,6 +9,7 @@ from pairs import Pair, findings, marked, text
 from analyzers.cast_copies import CastCopies
 from analyzers.logits import WholeLogits
 from analyzers.precision import Precision
+from analyzers.product_precision import ProductPrecision
 from hloscope.model.comparison import Comparison
 
 Compare = Callable[[Pair], Comparison]
@@ -41,6 +42,31 @@ NOT_WHOLE = marked(
     Pair("same_parts", f"{LOSS}?parts=4", f"{LOSS}?parts=4&tokens=1024"),
     Pair("other_type", f"{LOSS}?dtype=bfloat16", LOSS),
 )
+
+PRODUCTS = "computing:products"
+ASKED = marked(
+    Pair("products_highest", PRODUCTS, f"{PRODUCTS}?precision=highest", TPU, claims=False),
+    Pair("products_lowered", f"{PRODUCTS}?precision=highest", f"{PRODUCTS}?precision=high"),
+    Pair("products_algorithm", PRODUCTS, f"{PRODUCTS}?precision=F32_F32_F32"),
+)
+ASKED_ALIKE = marked(
+    Pair("same_precision", f"{PRODUCTS}?precision=highest",
+         f"{PRODUCTS}?precision=highest&rows=256"),
+    Pair("default_precision", PRODUCTS, f"{PRODUCTS}?rows=256"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("pair", ASKED)
+def test_shows_at_which_precision_products_are_asked_for(
+    pair: Pair, compared: Compare, goldens: Goldens
+) -> None:
+    found = findings(compared(pair), ProductPrecision())
+    goldens.check(f"{pair.name}.txt", text(found, claims=pair.claims))
+
+
+@pytest.mark.parametrize("pair", ASKED_ALIKE)
+def test_says_nothing_of_products_at_one_precision(pair: Pair, compared: Compare) -> None:
+    assert findings(compared(pair), ProductPrecision()) == ()
 
 
 @pytest.mark.parametrize("pair", SHOWN)

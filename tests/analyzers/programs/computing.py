@@ -75,3 +75,16 @@ def indexed(_devices, x64=False, rows=512):
 
     context = (lambda: jax.enable_x64(True)) if x64 else None
     return _program(pick, ((rows, 64), jnp.float32), ((rows,), jnp.float32), context=context)
+
+
+def products(_devices, precision="default", rows=128):
+    """Two products of f32 matrices, and the gradient of both."""
+
+    def loss(ws, x):
+        h = jnp.tanh(jnp.matmul(x, ws[0], precision=precision))
+        return jnp.sum(jnp.matmul(h, ws[1], precision=precision) ** 2)
+
+    f = jnp.float32
+    weights = [jax.ShapeDtypeStruct((256, 512), f), jax.ShapeDtypeStruct((512, 256), f)]
+    args = (weights, jax.ShapeDtypeStruct((rows, 256), f))
+    return Program(function=jax.grad(loss), args=args)
