@@ -15,6 +15,7 @@ from hloscope.model.finding import (
     Metric,
 )
 from hloscope.model.hlo import StackFrame
+from hloscope.model.ledger import DeltaKind
 from hloscope.model.units import Measured, Missing
 from hloscope.report.commands import can_recompile, command
 from hloscope.report.document import Block, Note, Reason, Section, Tone, Why
@@ -24,6 +25,8 @@ from hloscope.report.numbers import bytes_text, count_text, seconds_text, signed
 _FIRST = 4
 # of a gap: a finding that claims so much of it is the story of it
 _MOST = 0.5
+# of what is left: then it can be named by it
+_NEARLY_ALL = 0.9
 _BEHIND = {
     Metric.BYTES: "",
     Metric.MOVED: " moved",
@@ -47,7 +50,7 @@ def why_section(
     why = Why(
         reasons=tuple(_reason(finding, explanation) for finding in findings[:_FIRST]),
         hidden=max(len(findings) - _FIRST, 0),
-        rest=_rest(explanation),
+        rest=_rest(comparison, explanation),
         command=_next(comparison, findings),
     )
     return Section(title="why", blocks=(why,))
@@ -101,11 +104,12 @@ def _share(finding: Finding, metric: Metric, explanation: Explanation) -> float:
     return 0
 
 
-def _rest(explanation: Explanation) -> str:
+def _rest(comparison: Comparison, explanation: Explanation) -> str:
     parts = []
     account = explanation.accounts.get(Metric.BYTES, Missing("no analyzer was run"))
     if isinstance(account, Measured):
-        parts.append(_memory_rest(account.value, bool(explanation.findings)))
+        holes = _unclaimed_holes(comparison, explanation.findings)
+        parts.append(_memory_rest(account.value, holes, bool(explanation.findings)))
     elif not explanation.findings:
         parts.append("no known cause was found")
     if explanation.crashes:
@@ -114,7 +118,18 @@ def _rest(explanation: Explanation) -> str:
     return "; ".join(parts)
 
 
-def _memory_rest(account: Account, found: bool) -> str:
+def _unclaimed_holes(comparison: Comparison, findings: tuple[Finding, ...]) -> int:
+    """Bytes of fragmentation that no finding claims."""
+    claimed = {position for finding in findings for position in finding.entries}
+    entries = comparison.memory.entries if comparison.memory else ()
+    return sum(
+        entry.size
+        for position, entry in enumerate(entries)
+        if entry.kind is DeltaKind.FRAGMENTATION and position not in claimed
+    )
+
+
+def _memory_rest(account: Account, holes: int, found: bool) -> str:
     if not found:
         gap = f" of {signed(bytes_text(account.gap))} of memory" if account.gap else ""
         return f"no known cause was found{gap}"
@@ -123,6 +138,8 @@ def _memory_rest(account: Account, found: bool) -> str:
     if not account.unexplained:
         return f"all of {signed(bytes_text(account.gap))} of memory is explained"
     rest, gap = (signed(bytes_text(size)) for size in (account.unexplained, account.gap))
+    if _NEARLY_ALL <= holes / account.unexplained <= 1:
+        return f"unexplained (fragmentation): {rest} of {gap}"
     return f"unexplained: {rest} of {gap} of memory"
 
 

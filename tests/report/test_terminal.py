@@ -16,7 +16,8 @@ from comparisons import EXPLANATION, compared
 
 from hloscope.model.changes import Verdict
 from hloscope.model.finding import Account, Claim, Metric
-from hloscope.model.units import Measured
+from hloscope.model.ledger import DeltaEntry, DeltaKind, LedgerDelta
+from hloscope.model.units import Bytes, Measured
 from hloscope.report.document import Document, Note, Reason, Section, Table, Tone, Why
 from hloscope.report.terminal import render
 from hloscope.report.terminal_why import LINES, why_lines
@@ -162,6 +163,33 @@ def test_a_finding_tells_of_the_gap_that_it_carries_most_of() -> None:
     title = "rhs does not donate params['w'], as lhs does"
     assert reason(6 << 30) == Reason("+1 B", "structural", f"DON001 (+6.00 GiB moved) {title}")
     assert reason(1 << 30) == Reason("+1 B", "structural", f"DON001 {title}")
+
+
+@pytest.mark.parametrize(
+    ("holes", "claimed", "text"),
+    [
+        (95, False, "unexplained (fragmentation): +100 B of +200 B"),
+        (50, False, "unexplained: +100 B of +200 B of memory"),
+        (95, True, "unexplained: +100 B of +200 B of memory"),
+        (-95, False, "unexplained: +100 B of +200 B of memory"),
+    ],
+)
+def test_what_is_left_is_named_where_it_is_fragmentation(
+    holes: int, claimed: bool, text: str
+) -> None:
+    entries = (DeltaEntry(kind=DeltaKind.FRAGMENTATION, size=Bytes(holes)),)
+    delta = LedgerDelta.__new__(LedgerDelta)
+    object.__setattr__(delta, "entries", entries)
+    account = Account(gap=200, growth=200, shrinkage=0, held_growth=100, held_shrinkage=0, offset=0)
+    finding = replace(EXPLANATION.findings[0], entries=(0,) if claimed else ())
+    explanation = replace(
+        EXPLANATION, findings=(finding,), accounts={Metric.BYTES: Measured(account)}
+    )
+    section = why_section(replace(compared(), memory=delta), explanation, Verdict.DIFFERENT)
+    assert section is not None
+    (why,) = section.blocks
+    assert isinstance(why, Why)
+    assert why.rest == text
 
 
 def test_lines_to_spare_go_round() -> None:
