@@ -61,11 +61,12 @@ class _Verbs(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             code = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout is not None:  # closed from the start (`>&-`)
+                sys.stdout.flush()
         except BrokenPipeError:
             # the reader of our output went away (`| head`): there is nobody left to tell. click
             # would end with 1, which says that something differs or regressed
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _write_no_more()
             sys.exit(TROUBLE)
         return code
 
@@ -85,6 +86,12 @@ def cli() -> None:
     """
 
 
+def _write_no_more() -> None:
+    """Leaves nothing for Python to write, and to fail with, when it ends."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main() -> None:
     """Runs the command line; the console script's entry point."""
     try:
@@ -98,4 +105,10 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         sys.exit(INTERRUPTED)
+    except OSError as error:
+        # what is read and written by name says so itself; this is a full disk under our output
+        reason = (error.strerror or str(error)).lower()
+        click.echo(f"error: {error.filename or 'standard output'}: {reason}", err=True)
+        _write_no_more()
+        sys.exit(TROUBLE)
     sys.exit(code if isinstance(code, int) else 0)
