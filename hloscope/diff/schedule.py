@@ -50,7 +50,8 @@ def _by_computation(joined: Joined) -> dict[tuple[int, int], list[tuple[int, int
         right = joined.partners[left]
         if right == NONE or lhs.kinds[left] == NodeKind.WIRE:
             continue
-        if lhs.label(left).opcode in _TIMELESS:
+        # a part of a combined collective runs when the whole does
+        if right >= rhs.size or lhs.label(left).opcode in _TIMELESS:
             continue
         a, b = lhs.computation_of[left], rhs.computation_of[right]
         if lhs.fusion_of[a] == rhs.fusion_of[b] == NONE:

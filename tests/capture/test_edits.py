@@ -139,6 +139,31 @@ def test_a_constraint_that_lhs_has_not_goes() -> None:
     assert text == _text(_bytecode(_chain(("", "%0"))))
 
 
+def test_what_one_probe_took_out_is_gone_for_the_next() -> None:
+    plan = EditPlan(
+        arguments=(LeafPair(0, 0, "a"),),
+        outputs=(LeafPair(0, 0, "r"),),
+        # rhs's constraint is the counterpart of lhs's last operation
+        operations={0: 0, 1: 1},
+        probes=(("constraints", "barriers", "dtypes", "drop-outputs"),),
+    )
+    sides = (
+        (_bytecode(_chain(("", "%0"))), _options()),
+        (_bytecode(_chain(_CONSTRAINED)), _options()),
+    )
+    (edited,) = edit(*sides, plan)
+    assert edited.problem == ""
+    assert edited.done == ('-:5: no longer constrained to [{"fsdp"}]',)
+    assert _text(edited.stablehlo) == _text(_bytecode(_chain(("", "%0"))))
+
+
+def test_a_constraint_that_cannot_be_said_as_on_lhs_is_left_alone() -> None:
+    other = _chain(_CONSTRAINED).replace('"data"=1, "fsdp"=4', '"data"=3, "fsdp"=2')
+    edited, _ = _probe("constraints", other, _chain(_CONSTRAINED), operations={0: 0, 1: 1, 2: 2})
+    assert edited.done == ()
+    assert edited.skipped == ("constraint of -:5: meshes of 6 and 4 devices",)
+
+
 _BARRED = ("    %1 = stablehlo.optimization_barrier %0 : tensor<8xf32>\n", "%1")
 
 

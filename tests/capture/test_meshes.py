@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import prod
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hloscope.capture.edits.meshes import MeshMismatchError, SubAxis, translate
+from hloscope.capture.edits.meshes import MeshMismatchError, SubAxis, joined, translate
 
 _SIZES = st.lists(st.sampled_from([1, 2, 3, 4]), min_size=1, max_size=4)
 
@@ -42,15 +43,45 @@ def test_translated_axes_number_devices_as_the_axis_did(left: list[int], right: 
 
 def test_fsdp_over_all_devices_is_data_over_all_devices() -> None:
     assert translate("fsdp", None, {"data": 1, "fsdp": 4}, {"data": 4, "fsdp": 1}) == (
-        SubAxis("data", 1, 4, whole=True),
+        SubAxis("data", 1, 4, 4),
     )
 
 
 def test_an_axis_can_be_a_part_of_another() -> None:
     assert translate("fsdp", None, {"data": 2, "fsdp": 4}, {"data": 4, "fsdp": 2}) == (
-        SubAxis("data", 2, 2, whole=False),
-        SubAxis("fsdp", 1, 2, whole=True),
+        SubAxis("data", 2, 2, 4),
+        SubAxis("fsdp", 1, 2, 2),
     )
+
+
+@given(_SIZES, _SIZES, st.data())
+def test_joined_parts_number_devices_as_the_parts_did(
+    left: list[int], right: list[int], data: st.DataObject
+) -> None:
+    source = {f"a{n}": size for n, size in enumerate(left)}
+    target = {f"b{n}": size for n, size in enumerate(right)}
+    try:
+        parts = [
+            part
+            for axis in data.draw(st.permutations(list(source)))
+            for part in translate(axis, None, source, target)
+        ]
+    except MeshMismatchError:
+        return
+    fewer = joined(parts)
+    for device in range(prod(left)):
+        assert _along(device, fewer, target) == _along(device, tuple(parts), target)
+    for one, other in pairwise(fewer):
+        assert one.name != other.name or one.before * one.size != other.before
+
+
+def test_parts_that_are_a_whole_axis_together_are_that_axis() -> None:
+    source, target = {"data": 2, "fsdp": 4}, {"data": 8, "fsdp": 1}
+    parts = [part for axis in source for part in translate(axis, None, source, target)]
+    assert parts == [SubAxis("data", 1, 2, 8), SubAxis("data", 2, 4, 8)]
+    assert joined(parts) == (SubAxis("data", 1, 8, 8),)
+    assert joined(parts)[0].whole
+    assert joined(reversed(parts)) == tuple(reversed(parts))
 
 
 def test_an_axis_of_one_device_is_none_at_all() -> None:

@@ -156,6 +156,40 @@ def test_schedule_alone_is_said_by_computation() -> None:
     assert [(c.lhs, c.moved, c.first) for c in found.schedule] == [("main", 1, ("d", "n"))]
 
 
+def test_a_part_of_a_combined_collective_has_no_place_of_its_own_in_the_schedule() -> None:
+    base = """HloModule m, is_scheduled=true
+
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[8] parameter(0), metadata={op_name="x"}
+  y = f32[4] parameter(1), metadata={op_name="y"}
+  e = f32[8] exponential(x)
+  p = f32[8] copy(e)
+  q = f32[4] all-reduce(y), replica_groups={}, to_apply=sum
+  s = f32[8] sine(p)
+  t = f32[4] tanh(q)
+  ROOT out = (f32[8], f32[4]) tuple(s, t)
+}
+"""
+    combined = edited("  p = f32[8] copy(e)\n", "", base)
+    combined = edited(
+        "  q = f32[4] all-reduce(y), replica_groups={}, to_apply=sum\n",
+        """  pq = (f32[8], f32[4]) all-reduce(e, y), replica_groups={}, to_apply=sum
+  p = f32[8] get-tuple-element(pq), index=0
+  q = f32[4] get-tuple-element(pq), index=1
+""",
+        combined,
+    )
+    found = compare(base, combined)
+    assert found.verdict is Verdict.DIFFERENT
+    assert found.schedule == ()
+
+
 def test_module_attribute_is_a_header_change() -> None:
     found = compare(BASE, edited("HloModule m,", "HloModule m, num_partitions=4,"))
     assert [(c.name, c.lhs, c.rhs) for c in found.header] == [("num_partitions", None, "4")]

@@ -7,7 +7,7 @@ from typing import Any
 from jaxlib.mlir import ir
 
 from hloscope.capture.edits.program import Report, Sides, source_of, uses
-from hloscope.capture.edits.values import BARRIER, Values, replace
+from hloscope.capture.edits.values import BARRIER, Values
 
 
 def barriers(sides: Sides) -> Report:
@@ -19,7 +19,7 @@ def barriers(sides: Sides) -> Report:
     """
     report = Report()
     values = Values(sides)
-    before = [op for op in sides.rhs.operations if op.name == BARRIER]
+    before = [(number, op) for number, op in sides.rhs.present() if op.name == BARRIER]
     kept = []
     for op in sides.lhs.operations:
         if op.name != BARRIER:
@@ -29,16 +29,12 @@ def barriers(sides: Sides) -> Report:
             kept.append(other)
         else:
             _add(op, values, report)
-    for op in before:
+    for number, op in before:
         if op not in kept:
-            _drop(op, report)
+            where = source_of(op) or op.name
+            report.done.append(f"{where}: barrier around {len(op.operands)} values dropped")
+            sides.rhs.take_out(number, op.operands)
     return report
-
-
-def _drop(op: Any, report: Report) -> None:
-    where = source_of(op) or op.name
-    report.done.append(f"{where}: barrier around {len(op.operands)} values dropped")
-    replace(op, list(op.operands))
 
 
 def _add(op: Any, values: Values, report: Report) -> None:

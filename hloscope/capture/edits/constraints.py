@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaxlib.mlir import ir
+
 from hloscope.capture.edits.meshes import MeshMismatchError
 from hloscope.capture.edits.program import Report, Sides, source_of, uses
 from hloscope.capture.edits.shardings import GSPMD, Meshes, same, short
-from hloscope.capture.edits.values import CONSTRAINT, Values, after, is_constraint, replace
+from hloscope.capture.edits.values import CONSTRAINT, Values, after, is_constraint
 
 
 def constraints(sides: Sides) -> Report:
@@ -21,30 +23,32 @@ class _Constraining:
         self.report = Report()
         self.values = Values(sides)
         self.meshes = Meshes(sides.lhs, sides.rhs)
-        self.right: set[Any] = set()  # constraints of rhs that are as they should be
+        self.right: set[Any] = set()  # constraints of rhs that stay
 
     def run(self) -> Report:
-        found = [op for op in self.sides.rhs.operations if is_constraint(op)]
+        found = [(number, op) for number, op in self.sides.rhs.present() if is_constraint(op)]
         for op in self.sides.lhs.operations:
             if is_constraint(op):
                 self._demand(op)
-        counterparts = set(self.sides.plan.operations.values())
-        for op in found:
-            if op not in self.right and self._is_known(op, counterparts):
-                self._free(op)
+        numbers = set(self.sides.plan.operations.values())
+        paired = {op for number, op in self.sides.rhs.present() if number in numbers}
+        for number, op in found:
+            if op not in self.right and _producer(op) in paired:
+                self._free(number, op)
         return self.report
 
     def _demand(self, op: Any) -> None:
         """Makes sure that rhs has the constraint too."""
         where = source_of(op) or op.name
+        existing = self._existing(op)
+        if existing is not None:
+            self.right.add(existing)
         try:
             wanted = self._wanted(op)
         except MeshMismatchError as error:
             self.report.skipped.append(f"constraint of {where}: {error}")
             return
-        existing = self._existing(op)
         if existing is not None:
-            self.right.add(existing)
             self._change(existing, wanted, where)
             return
         value = self.values.value(op.operands[0])
@@ -81,20 +85,19 @@ class _Constraining:
         op.attributes[name] = wanted
         self.report.done.append(f"{where}: {short(given)} -> {short(wanted)}")
 
-    def _is_known(self, op: Any, counterparts: set[int]) -> bool:
-        """Whether what is constrained has a counterpart, which then is known to be free."""
-        value = op.operands[0]
-        if not hasattr(value.owner, "operation"):  # an argument of a block
-            return False
-        producer = value.owner.operation
-        return any(self.sides.rhs.operations[number] == producer for number in counterparts)
-
-    def _free(self, op: Any) -> None:
+    def _free(self, number: int, op: Any) -> None:
+        """Takes a constraint out whose value has a counterpart, which then is known to be free."""
         where = source_of(op) or op.name
         self.report.done.append(
             f"{where}: no longer constrained to {short(op.attributes[_name(op)])}"
         )
-        replace(op, [op.operands[0]])
+        self.sides.rhs.take_out(number, [op.operands[0]])
+
+
+def _producer(op: Any) -> Any | None:
+    """What makes the value that is constrained, `None` for an argument of a block."""
+    value = op.operands[0]
+    return None if isinstance(value, ir.BlockArgument) else value.owner.operation
 
 
 def _name(op: Any) -> str:

@@ -36,7 +36,7 @@ def drop_outputs(sides: Sides) -> Report:
 def _read_only(program: Program) -> list[tuple[Any, int, int]]:
     return [
         (op, slot, source)
-        for op in program.operations
+        for _, op in program.present()
         if op.name == "stablehlo.while"
         for slot, source in read_only_results(op, program)
     ]

@@ -7,7 +7,7 @@ from typing import Any
 from jaxlib.mlir import ir
 
 from hloscope.capture.edits.program import Report, Sides, last, source_of
-from hloscope.capture.edits.values import after, element, replace, same_shape
+from hloscope.capture.edits.values import after, element, same_shape
 
 _CONVERT = "stablehlo.convert"
 # what holds other functions' or regions' types is edited by its parts
@@ -38,8 +38,7 @@ def dtypes(sides: Sides) -> Report:
         line = f"{source_of(op) or op.name}: {_types(other)} -> {_types(op)}"
         counts[line] = counts.get(line, 0) + 1
         results = [cast(new.results[n], r.type) for n, r in enumerate(other.results)]
-        sides.rhs.operations[sides.plan.operations[number]] = new
-        replace(other, results)
+        sides.rhs.take_out(sides.plan.operations[number], results, instead=new)
     report.done += [line if count == 1 else f"{line} ({count}x)" for line, count in counts.items()]
     _outputs(sides, report)
     if report.arguments or report.outputs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -13,13 +13,18 @@ class SubAxis(NamedTuple):
     Attributes:
       before: extent of the axis's parts that are more major.
       size: extent of the part.
-      whole: whether it is the whole axis.
+      extent: of the axis.
     """
 
     name: str
     before: int
     size: int
-    whole: bool
+    extent: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is the whole axis."""
+        return self.size == self.extent
 
 
 class MeshMismatchError(ValueError):
@@ -61,9 +66,21 @@ def translate(
             raise MeshMismatchError(
                 f"axis '{axis}' cuts axis '{name}' of the other mesh at a fraction"
             )
-        found.append(SubAxis(name, end // right, right // left, (left, right) == (start, end)))
+        found.append(SubAxis(name, end // right, right // left, end // start))
     if prod(each.size for each in found) != high // low:
         raise MeshMismatchError(f"axis '{axis}' is no product of axes of the other mesh")
+    return tuple(found)
+
+
+def joined(parts: Iterable[SubAxis]) -> tuple[SubAxis, ...]:
+    """Parts in a row that are one part of an axis together, as one, which Shardy demands."""
+    found: list[SubAxis] = []
+    for part in parts:
+        last = found[-1] if found else None
+        if last is not None and last.name == part.name and last.before * last.size == part.before:
+            found[-1] = last._replace(size=last.size * part.size)
+        else:
+            found.append(part)
     return tuple(found)
 
 

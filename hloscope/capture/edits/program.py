@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,8 +23,8 @@ class Program:
 
     Attributes:
       module: the `builtin.module`.
-      operations: in program order, numbered by their place. An edit that puts another operation in
-        the place of one puts it here too.
+      operations: in program order, numbered by their place; `None` in the place of one that an
+        edit took out.
     """
 
     def __init__(self, bytecode: bytes) -> None:
@@ -69,6 +69,24 @@ class Program:
     def set_attributes(self, which: str, attributes: list[dict[str, Any]]) -> None:
         """Replaces what `attributes` gives."""
         self.main.attributes[which] = ir.ArrayAttr.get([ir.DictAttr.get(a) for a in attributes])
+
+    def present(self) -> list[tuple[int, Any]]:
+        """Number and operation of those that no edit took out."""
+        return [(number, op) for number, op in enumerate(self.operations) if op is not None]
+
+    def take_out(self, number: int, values: Sequence[Any], instead: Any | None = None) -> None:
+        """Takes an operation out.
+
+        Args:
+          number: its place in `operations`.
+          values: what takes the place of its results.
+          instead: the operation that has its number from now on.
+        """
+        op = self.operations[number]
+        for result, value in zip(op.results, values, strict=True):
+            result.replace_all_uses_with(value)
+        op.erase()
+        self.operations[number] = instead
 
     def set_type(self) -> None:
         """Makes the entry's type that of its arguments and of what it returns."""

@@ -9,7 +9,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy
 
 from hloscope.capture.edits.aliasing import output_of
-from hloscope.capture.edits.meshes import MeshMismatchError, translate
+from hloscope.capture.edits.meshes import MeshMismatchError, SubAxis, joined, translate
 from hloscope.capture.edits.program import Program, Report, Sides
 from hloscope.model.edits import LeafPair
 
@@ -163,7 +163,13 @@ def _over(given: Any, name: str, source: Any, target: Any) -> Any:
     sizes = _sizes(source), _sizes(target)
 
     def over(axes: Sequence[Any]) -> list[Any]:
-        return [new for axis in axes for new in _axis(axis, *sizes)]
+        parts = [new for axis in axes for new in _parts(axis, *sizes)]
+        return [
+            sdy.AxisRefAttr.get(
+                each.name, None if each.whole else sdy.SubAxisInfoAttr.get(each.before, each.size)
+            )
+            for each in joined(parts)
+        ]
 
     return _renamed(given, name, over)
 
@@ -184,16 +190,11 @@ def _renamed(given: Any, mesh: str, over: Any) -> Any:
     )
 
 
-def _axis(axis: Any, source: dict[str, int], target: dict[str, int]) -> list[Any]:
+def _parts(axis: Any, source: dict[str, int], target: dict[str, int]) -> Sequence[SubAxis]:
     given = sdy.AxisRefAttr(axis)
     info = given.sub_axis_info
     part = None
     if info is not None:
         sub = sdy.SubAxisInfoAttr(info)
         part = (sub.pre_size, sub.size)
-    return [
-        sdy.AxisRefAttr.get(
-            each.name, None if each.whole else sdy.SubAxisInfoAttr.get(each.before, each.size)
-        )
-        for each in translate(given.name, part, source, target)
-    ]
+    return translate(given.name, part, source, target)

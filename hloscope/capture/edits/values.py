@@ -126,10 +126,3 @@ def after(value: Any) -> ir.InsertionPoint:
     if isinstance(value, ir.BlockArgument):
         return ir.InsertionPoint.at_block_begin(ir.BlockArgument(value).owner)
     return ir.InsertionPoint.after(value.owner.operation)
-
-
-def replace(op: Any, values: Any) -> None:
-    """Takes an operation out, with other values in the place of its results."""
-    for result, value in zip(op.results, values, strict=True):
-        result.replace_all_uses_with(value)
-    op.erase()
