@@ -25,6 +25,7 @@ from hloscope.plugin import (
     instructions,
     listed,
     origin,
+    placed_alike,
     views,
 )
 
@@ -65,7 +66,7 @@ class ProductPrecision(Analyzer):
             return
         new, old = sorted(found - before), sorted(before - found)
         count = (found - before).total()
-        alike = as_written_alike(comparison)
+        alike = as_written_alike(comparison) and placed_alike(comparison)
         entries, cost, sent = every_entry(comparison) if alike else ((), _cost(rhs), ())
         yield Finding(
             code="PRE006",

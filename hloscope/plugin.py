@@ -121,7 +121,7 @@ from hloscope.queries.loops import (
     slot_behind,
     stacks,
 )
-from hloscope.queries.reach import TypesReach, types_reach
+from hloscope.queries.reach import TypesReach, placed_alike, types_reach
 from hloscope.queries.shardings import Constraint, Mesh, constraints, meshes, shards
 from hloscope.queries.sides import (
     Side,
@@ -275,6 +275,7 @@ __all__ = [
     "output_changes",
     "parse_op_name",
     "partners",
+    "placed_alike",
     "products",
     "read_shape",
     "readers",

@@ -11,6 +11,8 @@ from analyzers.logits import WholeLogits
 from analyzers.precision import Precision
 from analyzers.product_precision import ProductPrecision
 from hloscope.model.comparison import Comparison
+from hloscope.model.finding import Metric
+from hloscope.model.units import Measured
 
 Compare = Callable[[Pair], Comparison]
 
@@ -62,6 +64,18 @@ def test_shows_at_which_precision_products_are_asked_for(
 ) -> None:
     found = findings(compared(pair), ProductPrecision())
     goldens.check(f"{pair.name}.txt", text(found, claims=pair.claims))
+
+
+@pytest.mark.parametrize("pair", marked(
+    Pair("products_highest_and_replicated", f"{PRODUCTS}?placed=parts",
+         f"{PRODUCTS}?placed=copies&precision=highest"),
+))  # fmt: skip
+def test_claims_nothing_that_another_sharding_explains(pair: Pair, compared: Compare) -> None:
+    comparison = compared(pair)
+    (finding,) = findings(comparison, ProductPrecision())
+    assert finding.held.of(Metric.BYTES) == Measured(0)
+    assert comparison.memory is not None
+    assert comparison.memory.total != 0
 
 
 @pytest.mark.parametrize("pair", ASKED_ALIKE)

@@ -2,6 +2,9 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
 
 from hloscope import Program
 
@@ -77,14 +80,18 @@ def indexed(_devices, x64=False, rows=512):
     return _program(pick, ((rows, 64), jnp.float32), ((rows,), jnp.float32), context=context)
 
 
-def products(_devices, precision="default", rows=128):
-    """Two products of f32 matrices, and the gradient of both."""
+def products(devices, precision="default", rows=128, placed=""):
+    """Two products of f32 matrices, and the gradient of both; weights in parts or as copies."""
 
     def loss(ws, x):
         h = jnp.tanh(jnp.matmul(x, ws[0], precision=precision))
         return jnp.sum(jnp.matmul(h, ws[1], precision=precision) ** 2)
 
     f = jnp.float32
-    weights = [jax.ShapeDtypeStruct((256, 512), f), jax.ShapeDtypeStruct((512, 256), f)]
+    sharding = None
+    if placed:
+        mesh = Mesh(np.array(devices), ("x",))
+        sharding = NamedSharding(mesh, P("x") if placed == "parts" else P())
+    weights = [jax.ShapeDtypeStruct(s, f, sharding=sharding) for s in ((256, 512), (512, 256))]
     args = (weights, jax.ShapeDtypeStruct((rows, 256), f))
     return Program(function=jax.grad(loss), args=args)
